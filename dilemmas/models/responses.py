@@ -1,0 +1,195 @@
+"""Responses: what a system answered under a condition, kept raw and blinded, in parts."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from dilemmas.models.content import Collection, Dilemma
+
+
+class ResponseSet(models.Model):
+    """Responses that are judged together. Seen by its uploader and by coordinators of its panels."""
+
+    name = models.CharField(max_length=100, unique=True)
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="sets")
+    uploader = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Condition(models.Model):
+    """A way of producing a response. Secret from judges: no judge view may load this."""
+
+    response_set = models.ForeignKey(
+        ResponseSet, on_delete=models.PROTECT, related_name="conditions"
+    )
+    label = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ("label",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("response_set", "label"), name="one_condition_per_label"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Response(models.Model):
+    """A response's identity: set, dilemma, condition, generator, replicate; or its imported id."""
+
+    class Kind(models.TextChoices):
+        RESPONSE = "response"
+        CONTROL = "control"
+
+    response_set = models.ForeignKey(
+        ResponseSet, on_delete=models.PROTECT, related_name="responses"
+    )
+    dilemma = models.ForeignKey(Dilemma, on_delete=models.PROTECT, related_name="responses")
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="responses")
+    generator = models.CharField(max_length=200, blank=True)
+    replicate = models.PositiveIntegerField(default=1)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.RESPONSE)
+    external_id = models.CharField(max_length=300, blank=True)
+    cluster = models.CharField(max_length=300, blank=True)  # coarser than the dilemma, if given
+    latency_s = models.FloatField(null=True)
+    cost = models.FloatField(null=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("response_set", "dilemma", "condition", "generator", "replicate"),
+                condition=models.Q(external_id=""),
+                name="one_response_per_key",
+            ),
+            models.UniqueConstraint(
+                fields=("response_set", "external_id"),
+                condition=~models.Q(external_id=""),
+                name="one_response_per_imported_id",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=("response", "control")), name="known_response_kind"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.external_id or str(self.pk)
+
+
+class ResponseVersion(models.Model):
+    """The raw text as imported. A changed text is a new version, never an overwritten one."""
+
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    language = models.CharField(max_length=16, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    sealed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ("response", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("response", "number"), name="one_response_version"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.response_id}.{self.number}"
+
+
+class ResponsePart(models.Model):
+    """The raw text that answers one stage; a plain response has part 1 only."""
+
+    version = models.ForeignKey(ResponseVersion, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveSmallIntegerField(default=1)
+    raw = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("version", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("version", "number"), name="one_response_part"),
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="parts_count_from_one"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.version_id}/{self.number}"
+
+
+class BlindingQuerySet(models.QuerySet["Blinding"]):
+    def newest_in(self, response_set: ResponseSet) -> "BlindingQuerySet":
+        """The newest blinding of the newest version of each response of the set."""
+        newest_version = (
+            ResponseVersion.objects.filter(response=models.OuterRef("version__response"))
+            .order_by("-number")
+            .values("pk")[:1]
+        )
+        newest = (
+            Blinding.objects.filter(version=models.OuterRef("version"))
+            .order_by("-number")
+            .values("pk")[:1]
+        )
+        return self.filter(
+            version__response__response_set=response_set,
+            version=models.Subquery(newest_version),
+            pk=models.Subquery(newest),
+        )
+
+    def undecided(self) -> "BlindingQuerySet":
+        """Those with findings that no person has decided on yet."""
+        return self.filter(state=Blinding.State.HELD)
+
+
+class Blinding(models.Model):
+    """One decision about what judges will read of a response version. Append-only by number."""
+
+    class State(models.TextChoices):
+        CLEAN = "clean"  # nothing was found; the text is as it was
+        HELD = "held"  # something was found; a person decides
+        EDITED = "edited"  # a person wrote the text
+        ACCEPTED = "accepted"  # a person accepted the text as it stands
+
+    version = models.ForeignKey(ResponseVersion, on_delete=models.PROTECT, related_name="blindings")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State)
+    findings = models.JSONField(default=list)
+    actor = models.CharField(max_length=32, blank=True)  # a person's opaque id
+    created_at = models.DateTimeField(auto_now_add=True)
+    sealed_at = models.DateTimeField(null=True, editable=False)
+
+    objects: ClassVar[models.Manager["Blinding"]] = BlindingQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ("version", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("version", "number"), name="one_blinding_number"),
+            models.CheckConstraint(
+                condition=models.Q(state__in=("clean", "held", "edited", "accepted")),
+                name="known_blinding_state",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.version_id}.{self.number} {self.state}"
+
+
+class BlindedPart(models.Model):
+    """What a judge reads of one part."""
+
+    blinding = models.ForeignKey(Blinding, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveSmallIntegerField(default=1)
+    text = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("blinding", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("blinding", "number"), name="one_blinded_part"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.blinding_id}/{self.number}"

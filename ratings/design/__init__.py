@@ -1,0 +1,1 @@
+"""Serving orders: pure, without numpy, so that the web process stays light."""

@@ -1,0 +1,31 @@
+"""Who judged it: panels, judges, batches, ratings, reports, and the trail of all of it."""
+
+from ratings.models.audit import AuditEvent
+from ratings.models.jobs import Job, Upload
+from ratings.models.panels import Freeze, Panel, Protocol
+from ratings.models.people import Consent, Invitation, Judge, Membership
+from ratings.models.rating import Draft, DraftCheckpoint, Flag, Rating, Submission
+from ratings.models.reporting import Publication, Report
+from ratings.models.serving import Batch, Slot
+
+__all__ = [
+    "AuditEvent",
+    "Batch",
+    "Consent",
+    "Draft",
+    "DraftCheckpoint",
+    "Flag",
+    "Freeze",
+    "Invitation",
+    "Job",
+    "Judge",
+    "Membership",
+    "Panel",
+    "Protocol",
+    "Publication",
+    "Rating",
+    "Report",
+    "Slot",
+    "Submission",
+    "Upload",
+]

@@ -1,0 +1,94 @@
+"""Who sees what in which state. The look-up is the check: what is not yours is not found."""
+
+from django.conf import settings
+from django.http import Http404, HttpRequest
+
+from awb_panel.accounts.models import User
+from ratings.models import Batch, Judge, Panel, Slot
+from ratings.models.people import Role
+
+_ALL = frozenset(Panel.State.values)
+_OVER = frozenset({Panel.State.CLOSED.value, Panel.State.PUBLISHED.value})
+_PUBLISHED = frozenset({Panel.State.PUBLISHED.value})
+
+# what → role → the states in which a member with that role sees it
+SEES: dict[str, dict[str, frozenset[str]]] = {
+    "setup": {Role.COORDINATOR: _ALL},  # content, conditions, protocol, people, progress
+    "figures": {Role.COORDINATOR: _OVER, Role.OBSERVER: _OVER, Role.JUDGE: _PUBLISHED},
+    "ratings": {Role.COORDINATOR: _OVER, Role.OBSERVER: _OVER},
+    "audit": {Role.COORDINATOR: _ALL, Role.OBSERVER: _OVER},
+    "own_slots": {Role.JUDGE: _ALL},
+}
+
+
+def panel_for(user: User, slug: str, what: str) -> Panel:
+    """Return the panel if the person sees `what` of it now; unknown and forbidden look the same."""
+    membership = (
+        user.memberships.filter(panel__slug=slug)
+        .select_related("panel", "panel__rubric_version", "panel__response_set", "panel__protocol")
+        .first()
+    )
+    if membership is None:
+        raise Http404
+    if membership.panel.state not in SEES[what].get(membership.role, frozenset()):
+        raise Http404
+    return membership.panel
+
+
+def judge_for(user: User, slug: str) -> Judge:
+    """Return the person's own seat in the panel."""
+    judge = (
+        Judge.objects.for_user(user)
+        .active()
+        .filter(panel__slug=slug)
+        .select_related("panel", "panel__rubric_version", "panel__protocol", "user")
+        .first()
+    )
+    if judge is None:
+        raise Http404
+    return judge
+
+
+def batch_for(user: User, code: str) -> Batch:
+    """Return one of the person's own batches."""
+    batch = (
+        Batch.objects.for_judge(user)
+        .filter(code=code)
+        .select_related("judge__panel", "judge__user", "rubric_version")
+        .first()
+    )
+    if batch is None:
+        raise Http404
+    return batch
+
+
+def slot_for(user: User, code: str, position: int) -> Slot:
+    """Return one of the person's own slots, by batch and position; never by a response."""
+    slot = (
+        Slot.objects.for_judge(user)
+        .filter(batch__code=code, position=position)
+        .select_related(
+            "batch__rubric_version", "judge__panel", "judge__user", "draft"
+        )
+        .first()
+    )
+    if slot is None:
+        raise Http404
+    return slot
+
+
+def demo_sign_in_allowed(request: HttpRequest) -> bool:
+    """One-click sign-in: start-up flag, loopback bind, localhost Host, no forwarding headers."""
+    forwarded = any(
+        name.startswith(("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA"))
+        for name in request.META
+    )
+    host = request.get_host().rsplit(":", 1)[0]
+    bind = settings.BIND.rsplit(":", 1)[0]
+    return (
+        settings.DEMO
+        and bind in ("127.0.0.1", "localhost", "[::1]")
+        and host in ("127.0.0.1", "localhost", "[::1]")
+        and request.META.get("REMOTE_ADDR") in ("127.0.0.1", "::1")
+        and not forwarded
+    )

@@ -1,0 +1,1 @@
+"""The only writers of `ratings`: verbs, keyword-only, each one transaction with its audit event."""

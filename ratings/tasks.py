@@ -1,0 +1,49 @@
+"""The queue: asking for a job, running it, and queueing it again. Which work exists is listed here."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django_tasks import task
+
+from ratings.models import Job, Panel
+from ratings.services import jobs
+from ratings.services.reporting import compute_report
+
+
+def _report(job: Job, progress: Callable[[int, int], None]) -> None:
+    assert job.panel is not None
+    compute_report(
+        panel=job.panel,
+        reason=job.parameters.get("reason", ""),
+        at=timezone.now(),
+        progress=progress,
+    )
+
+
+WORKS: dict[str, jobs.Work] = {"report": _report}
+
+
+@task()
+def run_job(job_id: int) -> None:
+    if jobs.run(job_id=job_id, works=WORKS):
+        run_job.enqueue(job_id)
+
+
+@transaction.atomic
+def ask(*, kind: str, panel: Panel, parameters: dict[str, Any] | None = None) -> Job:
+    """Queue a job; one of its kind that is unfinished is returned instead."""
+    job, is_new = jobs.ask(kind=kind, panel=panel, parameters=parameters)
+    if is_new:
+        run_job.enqueue(job.pk)
+    return job
+
+
+def reap(*, at: datetime) -> int:
+    """Queue again what dead workers left behind; return how many."""
+    released = jobs.reap(at=at)
+    for job_id in released:
+        run_job.enqueue(job_id)
+    return len(released)
