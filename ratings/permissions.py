@@ -1,10 +1,11 @@
 """Who sees what in which state. The look-up is the check: what is not yours is not found."""
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
-from ratings.models import Batch, Judge, Panel, Slot
+from ratings.models import Batch, Consent, Judge, Panel, Slot
 from ratings.models.people import Role
 
 _ALL = frozenset(Panel.State.values)
@@ -67,9 +68,8 @@ def slot_for(user: User, code: str, position: int) -> Slot:
     slot = (
         Slot.objects.for_judge(user)
         .filter(batch__code=code, position=position)
-        .select_related(
-            "batch__rubric_version", "judge__panel", "judge__user", "draft"
-        )
+        .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
+        .annotate(has_consent=Exists(Consent.objects.filter(judge=OuterRef("judge"))))
         .first()
     )
     if slot is None:

@@ -36,9 +36,10 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
     def handle_no_permission(
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
-        carry = getattr(view_func, "refusal", None)
-        if request.method == "POST" and carry is not None:
-            return carry(request)
+        refusal = getattr(view_func, "refusal", None)
+        reads_json = request.headers.get("Accept", "").startswith("application/json")
+        if refusal is not None and (request.method == "POST" or reads_json):
+            return refusal(request)
         return super().handle_no_permission(request, view_func)
 
 

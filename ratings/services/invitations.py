@@ -165,3 +165,18 @@ def _refuse_if_unfit(panel: Panel, person: User, role: str) -> None:
     )
     if sees_conditions:
         raise Refused("knows_the_conditions", email=person.email)
+
+
+@transaction.atomic
+def create_owner(*, email: str, at: datetime) -> User:
+    """Make the installation's owner, who creates panels and sees no scores.
+
+    Raises `Refused` if the person already judges a panel: an owner sees the conditions.
+    """
+    email = email.strip().lower()
+    person = User.objects.filter(email=email).first() or User.objects.create_user(email)
+    if Judge.objects.filter(user=person).exists():
+        raise Refused("knows_the_conditions", email=email)
+    person.is_owner = True
+    person.save(update_fields=["is_owner"])
+    return person

@@ -48,7 +48,6 @@ def save(
     *,
     slot: Slot,
     changes: Mapping[str, Change],
-    base: int,
     at: datetime,
     client: str = "",
     sequence: int | None = None,
@@ -56,16 +55,17 @@ def save(
 ) -> Saved:
     """Merge changed fields into the slot's draft.
 
-    `client` is one page load and `sequence` counts its saves; without scripts there is only `base`,
-    the version that the page was made from. A save heard before, or overtaken by a later one of
-    the same page, changes nothing. A field that another page changed meanwhile is not overwritten:
-    the other fields are stored, the text is kept as a checkpoint, and `Conflict` is raised.
+    `client` is one page load and `sequence` counts its saves; without scripts there is neither.
+    The base of a save is carried field by field, as the text that the page last knew to be stored:
+    a version number alone would let a page overwrite a text that it has never shown. A save heard
+    before, or overtaken by a later one of the same page, changes nothing. A field that another page
+    changed meanwhile is not overwritten: the other fields are stored, the text is kept as a
+    checkpoint, and `Conflict` is raised.
     Raises `Refused` if the panel is not open or the batch is handed in.
     """
     saved, clashes = _merge(
         slot=slot,
         changes={name: change for name, change in changes.items() if is_field(name)},
-        base=base,
         at=at,
         client=client,
         sequence=sequence,
@@ -81,7 +81,6 @@ def _merge(
     *,
     slot: Slot,
     changes: Mapping[str, Change],
-    base: int,
     at: datetime,
     client: str,
     sequence: int | None,
@@ -99,7 +98,7 @@ def _merge(
         if change.value == theirs:
             continue
         mine_again = bool(client) and sequence is not None and field["client"] == client
-        if field["version"] <= base or mine_again or theirs == change.initial:
+        if mine_again or theirs == change.initial:
             accepted[name] = change.value
         else:
             clashes.append(Clash(name, change.value, theirs))

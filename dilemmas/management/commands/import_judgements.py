@@ -1,0 +1,24 @@
+from typing import Any
+
+from dilemmas.services.command import ImportCommand
+from dilemmas.services.importing import Outcome
+from dilemmas.services.responses import import_judgements
+
+
+class Command(ImportCommand):
+    help = "Import a model judge's scores for a response set."
+
+    def add_arguments(self, parser: Any) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--set", required=True, dest="set_name")
+
+    def run_import(self, content: bytes, options: dict[str, Any]) -> Outcome:
+        return import_judgements(
+            content=content,
+            name=options["file"].name,
+            set_name=options["set_name"],
+            actor="",
+            at=self.now(),
+            update=options["update"],
+            progress=self.progress,
+        )

@@ -1,0 +1,1 @@
+"""What people type in: strings become domain values; a form writes nothing."""

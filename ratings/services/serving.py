@@ -1,0 +1,111 @@
+"""What a judge is given to read and to score with: frozen values that have no condition to leak."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
+
+from dilemmas.models import BlindedPart, Criterion, DilemmaText, Level, RubricText, RubricVersion
+from ratings.models import Slot
+
+
+@dataclass(frozen=True)
+class BlindedPartItem:
+    """One stage: what was asked, and the blinded response to it."""
+
+    number: int
+    title: str
+    context: str
+    response: str
+
+
+@dataclass(frozen=True)
+class BlindedItem:
+    """One place in a batch, as its judge may know it."""
+
+    position: int
+    code: str
+    language: str
+    parts: Sequence[BlindedPartItem]
+
+
+@dataclass(frozen=True)
+class LevelItem:
+    value: str  # as a number is written: 0, 1, 0.5
+    short: str
+    full: str
+
+
+@dataclass(frozen=True)
+class CriterionItem:
+    key: str
+    name: str
+    question: str
+    boundary: str
+    asks_rationale: bool
+    levels: Sequence[LevelItem]
+
+
+@dataclass(frozen=True)
+class RubricItem:
+    title: str
+    norms: str
+    language: str
+    criteria: Sequence[CriterionItem]
+
+
+def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
+    """Return what the judge reads at this slot, in the panel's content language (2 queries)."""
+    texts = {
+        stage: (title, context)
+        for stage, title, context in DilemmaText.objects.filter(
+            version__dilemma__responses=slot.response_id,
+            version__sealed_at__isnull=False,
+            language=language,
+        )
+        .order_by("version__number")
+        .values_list("stage", "title", "context")
+    }
+    parts = [
+        BlindedPartItem(number, *texts.get(number, ("", "")), text)
+        for number, text in BlindedPart.objects.filter(blinding=slot.blinding_id)
+        .order_by("number")
+        .values_list("number", "text")
+    ]
+    return BlindedItem(slot.position, slot.code, language, parts)
+
+
+def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
+    """Return the rubric in one language (2 queries; texts that are missing are empty)."""
+    own = RubricText.objects.filter(version=OuterRef("version"), language=language)
+    criteria = (
+        Criterion.objects.filter(version=version)
+        .annotate(
+            text=FilteredRelation("texts", condition=Q(texts__language=language)),
+            norms=Subquery(own.values("norms")[:1]),
+            title=Subquery(own.values("title")[:1]),
+        )
+        .order_by("position")
+        .values_list(
+            "pk", "key", "text__name", "text__question", "text__boundary", "asks_rationale",
+            "norms", "title",
+        )
+    )  # fmt: skip
+    levels: dict[int, list[LevelItem]] = {}
+    rows = (
+        Level.objects.filter(criterion__version=version)
+        .annotate(text=FilteredRelation("texts", condition=Q(texts__language=language)))
+        .order_by("value")
+        .values_list("criterion", "value", short=F("text__short"), full=F("text__full"))
+    )
+    for criterion, value, short, full in rows:
+        levels.setdefault(criterion, []).append(LevelItem(f"{value:g}", short or "", full or ""))
+    items, norms, title = [], "", ""
+    for pk, key, name, question, boundary, asks, its_norms, its_title in criteria:
+        norms, title = its_norms or "", its_title or ""
+        items.append(
+            CriterionItem(
+                key, name or key, question or "", boundary or "", asks, levels.get(pk, [])
+            )
+        )
+    return RubricItem(title, norms, language, items)

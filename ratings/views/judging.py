@@ -1,0 +1,328 @@
+"""The judge's desk and the rating page. Everything here is the signed-in judge's own."""
+
+import csv
+import json
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.formats import time_format
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dilemmas.canonical import sha256_of_text
+from ratings import words
+from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
+from ratings.models import Batch, Flag, Judge, Rating, Slot
+from ratings.permissions import batch_for, judge_for, slot_for
+from ratings.services import judging
+from ratings.services.errors import Conflict, Gap, Incomplete, Refused
+from ratings.services.serving import blinded_item, rubric_item
+from ratings.views.refusals import sign_in_first
+
+View = Callable[..., HttpResponse]
+
+
+def carries_text(view: View) -> View:
+    """Mark a view whose posted text is carried through signing in instead of being lost."""
+    view.refusal = sign_in_first  # type: ignore[attr-defined]
+    return view
+
+
+@require_safe
+def desk(request: HttpRequest) -> HttpResponse:
+    """What waits for me, and how much is left."""
+    judges = (
+        Judge.objects.for_user(request.user)
+        .active()
+        .select_related("panel")
+        .order_by("panel__created_at")
+    )
+    slots = Slot.objects.for_judge(request.user).with_progress()
+    counts: dict[int, list[int]] = {}
+    for batch_id, is_done in slots.values_list("batch_id", "is_done"):
+        row = counts.setdefault(batch_id, [0, 0])
+        row[0] += int(is_done)
+        row[1] += 1
+    batches: dict[int, list[dict[str, Any]]] = {}
+    for one in Batch.objects.for_judge(request.user).order_by("judge", "number"):
+        done, total = counts.get(one.pk, [0, 0])
+        batches.setdefault(one.judge_id, []).append({"batch": one, "done": done, "total": total})
+    seats = [
+        {
+            "judge": judge,
+            "batches": (mine := batches.get(judge.pk, [])),
+            "done": sum(row["done"] for row in mine),
+            "total": sum(row["total"] for row in mine),
+            "next": next((row for row in mine if not row["batch"].handed_in_at), None),
+        }
+        for judge in judges
+    ]
+    return render(request, "ratings/judging/desk.html", {"seats": seats})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent(request: HttpRequest, slug: str) -> HttpResponse:
+    judge = judge_for(request.user, slug)
+    if judge.consents.exists():
+        return redirect("desk")
+    form = ConsentForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        judging.consent(
+            judge=judge,
+            language=get_language() or "",
+            conflicts=form.cleaned_data["conflicts"],
+            exposure=form.cleaned_data["exposure"],
+            at=timezone.now(),
+        )
+        return redirect("instructions", slug=slug)
+    document = judge.panel.protocol.document
+    context = {
+        "form": form,
+        "judge": judge,
+        "count": judge.slots.count(),
+        "protocol": document,
+        "version": judging.CONSENT_VERSION,
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "ratings/judging/consent.html", context, status=status)
+
+
+@require_safe
+def instructions(request: HttpRequest, slug: str) -> HttpResponse:
+    judge = judge_for(request.user, slug)
+    panel = judge.panel
+    context = {
+        "judge": judge,
+        "rubric": rubric_item(panel.rubric_version, language=panel.content_language),
+        "rationales": panel.protocol.document["rationales"],
+        "next": judge.batches.filter(handed_in_at=None).first(),
+    }
+    return render(request, "ratings/judging/instructions.html", context)
+
+
+@require_safe
+def my_ratings(request: HttpRequest, slug: str) -> HttpResponse:
+    """A judge's own copy of what they submitted."""
+    judge = judge_for(request.user, slug)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="my-ratings-{slug}.csv"'
+    writer = csv.writer(response)
+    writer.writerow(
+        ["batch", "position", "code", "version", "at", "criterion", "score", "missing", "note",
+         "rationale"]
+    )  # fmt: skip
+    rows = Rating.objects.filter(submission__slot__judge=judge).order_by(
+        "submission__slot__batch__number", "submission__slot__position", "submission__number", "pk"
+    )
+    writer.writerows(
+        rows.values_list(
+            "submission__slot__batch__number",
+            "submission__slot__position",
+            "submission__slot__code",
+            "submission__number",
+            "submission__at",
+            "criterion__key",
+            "score",
+            "missing",
+            "missing_note",
+            "rationale",
+        )
+    )
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@carries_text
+def batch(request: HttpRequest, code: str) -> HttpResponse:
+    """Review of a batch before it is handed in; POST hands it in, once and for good."""
+    mine = batch_for(request.user, code)
+    if not mine.judge.consents.exists():
+        return redirect("consent", slug=mine.judge.panel.slug)
+    slots = list(mine.slots.with_progress().order_by("position"))
+    undone = [slot for slot in slots if not slot.is_done]
+    context: dict[str, Any] = {
+        "batch": mine,
+        "slots": slots,
+        "undone": undone,
+        "panel": mine.judge.panel,
+        "confirm": "hand-in" in request.GET and not undone,
+    }
+    if request.method != "POST":
+        return render(request, "ratings/judging/batch.html", context)
+    try:
+        judging.hand_in(batch=mine, at=timezone.now())
+    except Refused as refused:
+        context["refused"] = words.sentence(refused)
+        return render(request, "ratings/judging/batch.html", context, status=422)
+    left = Batch.objects.for_judge(request.user).filter(judge=mine.judge, handed_in_at=None).count()
+    context |= {"left": left, "count": mine.judge.slots.count()}
+    return render(request, "ratings/judging/handed_in.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@carries_text
+def rate(request: HttpRequest, code: str, position: int) -> HttpResponse:
+    """The rating page. POST saves, and with `action=done` marks the response done."""
+    slot = slot_for(request.user, code, position)
+    if not slot.has_consent:
+        return redirect("consent", slug=slot.judge.panel.slug)
+    if request.method != "POST":
+        return _rating_page(request, slot)
+    sequence = request.POST.get("sequence", "")
+    try:
+        judging.save(
+            slot=slot,
+            changes=posted_changes(request.POST.dict()),
+            client=request.POST.get("client", "")[:40] if sequence else "",
+            sequence=_whole(sequence) if sequence else None,
+            at=timezone.now(),
+            field_left=True,
+        )
+        if request.POST.get("action") == "done":
+            judging.done(slot=slot, language=get_language() or "", at=timezone.now())
+            return redirect(_after(slot))
+    except Conflict as conflict:
+        return _rating_page(request, slot, status=409, conflict=conflict)
+    except Incomplete as incomplete:
+        return _rating_page(request, slot, status=422, gaps=incomplete.gaps)
+    except Refused as refused:
+        kept = {k: v.value for k, v in posted_changes(request.POST.dict()).items()}
+        sentence = words.sentence(refused)
+        return _rating_page(request, slot, status=422, refused=sentence, typed=kept)
+    return redirect("rate", code=code, position=position)
+
+
+@require_http_methods(["GET", "POST"])
+@carries_text
+def draft(request: HttpRequest, code: str, position: int) -> HttpResponse:
+    """The page's own saving. GET: the draft as it stands, and a fresh form token."""
+    slot = slot_for(request.user, code, position)
+    if request.method == "GET":
+        return JsonResponse(_reply(_saved_state(slot)) | {"token": get_token(request)})
+    if not slot.has_consent:
+        return JsonResponse({"refused": "no_consent", "message": ""}, status=423)
+    try:
+        body = json.loads(request.body)
+        saved = judging.save(
+            slot=slot,
+            changes=sent_changes(body["fields"]),
+            client=str(body["client"])[:40],
+            sequence=int(body["sequence"]),
+            field_left=bool(body.get("left")),
+            at=timezone.now(),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return JsonResponse({"refused": "unreadable"}, status=400)
+    except Refused as refused:
+        message = words.sentence(refused)
+        return JsonResponse({"refused": refused.code, "message": message}, status=423)
+    except Conflict as conflict:
+        clashes = [vars(clash) for clash in conflict.clashes]
+        reply = {"version": conflict.version, "fields": conflict.fields, "clashes": clashes}
+        return JsonResponse(reply, status=409)
+    return JsonResponse(_reply(saved))
+
+
+@require_POST
+@carries_text
+def flag(request: HttpRequest, code: str, position: int) -> HttpResponse:
+    slot = slot_for(request.user, code, position)
+    form = FlagForm(request.POST)
+    if form.is_valid():
+        judging.flag(slot=slot, at=timezone.now(), **form.cleaned_data)
+        messages.success(request, _("Sent. You can go on rating."))
+        return redirect("rate", code=code, position=position)
+    return _rating_page(request, slot, status=422, flag_error=True)
+
+
+def _rating_page(
+    request: HttpRequest,
+    slot: Slot,
+    *,
+    status: int = 200,
+    conflict: Conflict | None = None,
+    gaps: list[Gap] | None = None,
+    refused: str = "",
+    typed: dict[str, str] | None = None,
+    flag_error: bool = False,
+) -> HttpResponse:
+    if request.method == "POST":
+        slot.draft.refresh_from_db()
+    panel = slot.judge.panel
+    values = {name: field["value"] for name, field in slot.draft.fields.items()} | (typed or {})
+    rubric = rubric_item(slot.batch.rubric_version, language=panel.content_language)
+    slots = list(slot.batch.slots.with_progress().order_by("position"))
+    context = {
+        "slot": slot,
+        "panel": panel,
+        "item": blinded_item(slot, language=panel.content_language),
+        "rubric": rubric,
+        "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
+        "slots": slots,
+        "total": len(slots),
+        "first_reading": slot.draft.version == 0,
+        "client": secrets.token_hex(8),
+        "browser_key": sha256_of_text(f"browser {slot.judge.user.opaque_id}")[:16],
+        "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
+        "gaps": gaps or [],
+        "conflict": conflict,
+        "refused": refused,
+        "flag_error": flag_error,
+        "flag_kinds": Flag.Kind.values,
+        "reasons": words.REASONS,
+        "flags": words.FLAGS,
+        "saved_state": words.SAVING,
+    }
+    return render(request, "ratings/judging/rate.html", context, status=status)
+
+
+def _row(
+    criterion: Any, values: dict[str, str], conflict: Conflict | None, gaps: list[Gap]
+) -> dict[str, Any]:
+    """One criterion with what was typed, what is missing and what clashes."""
+    prefix = f"0-{criterion.key}"
+    clashes = {c.name: c for c in conflict.clashes} if conflict else {}
+    return {
+        "criterion": criterion,
+        "prefix": prefix,
+        "answer": values.get(f"{prefix}-answer", ""),
+        "note": values.get(f"{prefix}-note", ""),
+        "rationale": values.get(f"{prefix}-rationale", ""),
+        "cannot": values.get(f"{prefix}-answer", "").startswith("cannot:"),
+        "gaps": [
+            {"field": gap.field, "sentence": words.GAPS[gap.code]}
+            for gap in gaps
+            if gap.criterion == criterion.key
+        ],
+        "answer_clash": clashes.get(f"{prefix}-answer"),
+        "rationale_clash": clashes.get(f"{prefix}-rationale"),
+    }
+
+
+def _after(slot: Slot) -> str:
+    """The next place that is not done, from here on; after the last one, the review."""
+    open_ones = [s.position for s in slot.batch.slots.with_progress() if not s.is_done]
+    later = [p for p in sorted(open_ones) if p > slot.position] or sorted(open_ones)
+    base = f"/judge/batch/{slot.batch.code}/"
+    return f"{base}{later[0]}/" if later else base
+
+
+def _saved_state(slot: Slot) -> judging.Saved:
+    values = {name: field["value"] for name, field in slot.draft.fields.items()}
+    return judging.Saved(slot.draft.version, values, slot.draft.saved_at)
+
+
+def _reply(saved: judging.Saved) -> dict[str, Any]:
+    at = time_format(timezone.localtime(saved.at), "H:i") if saved.at else ""
+    return {"version": saved.version, "fields": dict(saved.fields), "at": at}
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

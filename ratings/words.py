@@ -1,0 +1,123 @@
+"""Sentences for codes: what a refusal, an obstacle, a reason or a state is called for people."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from ratings.services.errors import Refused
+
+REFUSALS = {
+    "panel_is_frozen": lazy("The panel is frozen: this can no longer be changed."),
+    "panel_not_frozen": lazy("The panel is not frozen. Freeze it first."),
+    "panel_not_open": lazy("The panel is not open: nothing more can be written."),
+    "panel_not_closed": lazy("The panel is not closed yet."),
+    "panel_is_over": lazy("The panel is closed: nobody can join it."),
+    "judge_withdrawn": lazy("You have left this panel. What you handed in is kept."),
+    "batch_handed_in": lazy("This batch is handed in. Ask the coordinator if something must change."),
+    "batch_incomplete": lazy("The batch cannot be handed in yet: some responses are not done."),
+    "obstacles": lazy("Something is missing before the panel can be frozen."),
+    "slug_taken": lazy("There is another panel with this address. Choose another one."),
+    "protocol_unknown_key": lazy("The protocol has a field that is not known."),
+    "protocol_unknown_policy": lazy("Choose one of the rules."),
+    "protocol_unknown_rationales": lazy("Choose how many reasons are asked for."),
+    "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
+    "no_report": lazy("There is no report yet. Compute it first."),
+    "gate_not_met": lazy(
+        "The requirement is not met, and the protocol did not say that a miss may be shown."
+    ),
+    "invitation_over": lazy("This invitation is no longer valid. Ask for a new one."),
+    "invitation_used": lazy("This invitation was accepted already."),
+    "already_accepted": lazy("This person has accepted an invitation already."),
+    "already_member": lazy("This person already has a role in this panel."),
+    "knows_the_conditions": lazy(
+        "This person can see the conditions of these responses, so cannot judge them."
+    ),
+    "unknown_reason": lazy("Choose one of the reasons."),
+    "not_a_level": lazy("Choose one of the levels."),
+}
+
+OBSTACLES = {
+    "no_responses": lazy("The set has no responses."),
+    "blinding_undecided": lazy("Some texts may tell their condition: decide on each of them."),
+    "blinding_missing": lazy("Some responses have no text for judges."),
+    "empty_responses": lazy("Some responses are empty."),
+    "no_policy": lazy("The protocol has no publication requirement yet."),
+    "levels_without_text": lazy("Some levels of the rubric are not written out."),
+    "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
+}
+
+REASONS = {
+    "knowledge": lazy("I lack the knowledge of the subject to decide"),
+    "unreadable": lazy("I cannot understand the text, or it is incomplete"),
+    "not_applicable": lazy("The criterion cannot be applied to this text"),
+    "between": lazy("I hesitate between two levels and cannot choose"),
+    "personal": lazy("I would rather not rate this case, for personal reasons"),
+    "other": lazy("Another reason (say which)"),
+}
+
+FLAGS = {
+    "recognised": lazy("I think I recognise where this text comes from"),
+    "damaged": lazy("The text is damaged: parts are missing or characters are wrong"),
+    "doubtful_fact": lazy("A fact or a quotation looks invented to me"),
+    "conflict": lazy("I have a conflict of interest with this case"),
+    "attention": lazy("Somebody should look at this"),
+}
+
+GAPS = {
+    "score": lazy('Choose a level, or "I cannot judge this".'),
+    "rationale": lazy("Write the reason; one sentence is enough."),
+    "one_rationale": lazy("Write the reason for one of the criteria, whichever you like."),
+    "reason": lazy("Say why you cannot judge it."),
+}
+
+# What the saving script says; it reads them from the page, so that it needs no catalogue.
+SAVING = {
+    "idle": lazy("Nothing written yet"),
+    "saving": lazy("Saving…"),
+    "saved": lazy("Saved"),
+    "recovered": lazy("Everything is saved again"),
+    "offline": lazy(
+        "Not saved: there is no connection. Your text is kept on this device and will be saved "
+        "when the connection returns. You can go on writing."
+    ),
+    "server": lazy(
+        "Not saved: the server is not answering. Your text is kept on this device and we will try "
+        "again every few seconds. You can go on writing."
+    ),
+    "nowhere": lazy(
+        "Not saved, and this browser does not let us keep the text. Do not close the page."
+    ),
+    "signed-out": lazy(
+        "You have been signed out. What you wrote is kept on this page and on this device. Sign in "
+        "and you will be exactly where you were."
+    ),
+    "signed-out-unkept": lazy(
+        "You have been signed out. Copy the text before you sign in: this browser does not let us "
+        "keep it."
+    ),
+    "other": lazy(
+        "Somebody else is now signed in on this browser. The text on this page has not been sent. "
+        "It will be saved when you sign in to your account again."
+    ),
+    "foreign": lazy(
+        "This browser holds unsent text of somebody else. It is not shown and will not be saved "
+        "under your name."
+    ),
+    "restored": lazy("Text that was kept on this device is back on the page."),
+    "conflict": lazy(
+        "There are two versions of this reason. Nothing is lost: choose the one that should count."
+    ),
+}
+
+STATES = {
+    "draft": lazy("Draft"),
+    "frozen": lazy("Frozen"),
+    "open": lazy("Open"),
+    "closed": lazy("Closed"),
+    "published": lazy("Published"),
+}
+
+
+def sentence(refused: Refused) -> str:
+    """Return a refusal as a person reads it."""
+    known = REFUSALS.get(refused.code)
+    return str(known) if known else _("This is not possible now.")
