@@ -1,5 +1,6 @@
 """Settings, one file: strict, closed by default, read from the environment (see docs/operators.md)."""
 
+import tomllib
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -7,6 +8,8 @@ from csp.constants import NONE, SELF
 from awb_panel import env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 DEBUG = env.flag("AWB_DEBUG")
 SECRET_KEY = env.secret_key(BASE_DIR / "var" / "secret-key")

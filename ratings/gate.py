@@ -198,9 +198,7 @@ def _decide_one(criterion: CriterionInput, policy: Policy) -> CriterionDecision:
     obstacle = _obstacle(criterion, policy, value)
     if obstacle is not None:
         reason, details = obstacle
-        return CriterionDecision(
-            criterion.name, Verdict.UNDECIDABLE, value, shown, reason, details
-        )
+        return CriterionDecision(criterion.name, Verdict.UNDECIDABLE, value, shown, reason, details)
     assert value is not None  # _obstacle has said so
     details = {"comparator": policy.comparator, "threshold": policy.threshold}
     if _reaches(value, policy):

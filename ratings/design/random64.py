@@ -7,6 +7,9 @@ SeedSequence. Its words equal ``numpy.random.PCG64(seed).random_raw()``; a test 
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 _MASK32 = (1 << 32) - 1
 _MASK64 = (1 << 64) - 1
@@ -46,7 +49,7 @@ class Random64:
             pass
         return word % bound
 
-    def shuffled[Item](self, items: Sequence[Item]) -> list[Item]:
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
         """Return the items in random order (Fisher-Yates, from the end)."""
         result = list(items)
         for last in range(len(result) - 1, 0, -1):

@@ -1,0 +1,1 @@
+"""Reports: read what counts, compute one document, render everything from it."""

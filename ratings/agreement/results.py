@@ -1,0 +1,160 @@
+"""What an analysis says: frozen, unrounded, undefined with its reason. Imports nothing heavy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+UndefinedReason = Literal["no_variation", "too_few_pairs", "no_overlap", "constant_rater"]
+REASONS: tuple[UndefinedReason, ...] = (
+    "no_variation",
+    "too_few_pairs",
+    "no_overlap",
+    "constant_rater",
+)
+
+
+class Undefined(Exception):
+    """A coefficient has no value here.
+
+    Attributes
+    ----------
+    reason : str
+        ``no_variation`` (0/0: one level only), ``too_few_pairs``, ``no_overlap`` (no unit with
+        two ratings) or ``constant_rater`` (for rank correlations).
+    detail : str
+        What it is about where that is not evident, e.g. the pair of judges.
+    """
+
+    def __init__(self, reason: UndefinedReason, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficient:
+    """One coefficient on one criterion: enough to write the sentence in a paper.
+
+    Attributes
+    ----------
+    key : str
+        Its name with level or weights, e.g. ``krippendorff_alpha_ordinal``.
+    estimate : float or None
+        Unrounded; None if undefined.
+    undefined : str or None
+        The reason; see `Undefined`. `detail` names the pair of judges where one is to blame.
+    n_units, n_raters, n_ratings : int
+        Units with two ratings or more, the judges who rated them, and those ratings.
+    n_clusters : int
+        Clusters that contribute; the jackknife has n_clusters - 1 degrees of freedom.
+    ci95 : (float, float) or None
+        Two-sided 95 % interval: cluster jackknife with t. None if a replicate is undefined.
+    percentile95 : (float, float) or None
+        Two-sided 95 % interval: cluster percentile bootstrap over the defined draws.
+    lower95 : float or None
+        One-sided 95 % lower bound: the 5 % point of the same draws, undefined ones counted as
+        the lowest. None if that point is undefined.
+    draws, undefined_draws : int
+        Bootstrap draws made, and those in which the coefficient is undefined.
+    """
+
+    key: str
+    estimate: float | None
+    undefined: str | None = None
+    detail: str = ""
+    n_units: int = 0
+    n_raters: int = 0
+    n_ratings: int = 0
+    n_clusters: int = 0
+    ci95: Interval | None = None
+    percentile95: Interval | None = None
+    lower95: float | None = None
+    draws: int = 0
+    undefined_draws: int = 0
+    method: str = "cluster jackknife, t(K-1); cluster percentile bootstrap, quantile type 7"
+
+    def value(self) -> float:
+        """Return the estimate; raises `Undefined` if there is none."""
+        if self.estimate is None:
+            raise Undefined(self.undefined or "no_variation", self.detail)  # type: ignore[arg-type]
+        return self.estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write what the report's JSON holds of a coefficient."""
+        return {
+            "estimate": self.estimate,
+            "undefined": self.undefined,
+            "ci95": _listed(self.ci95),
+            "percentile95": _listed(self.percentile95),
+            "lower95": self.lower95,
+            "n_units": self.n_units,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairAgreement:
+    """Two judges over the `n` units that both rated; a kappa is None where it is undefined.
+
+    `undefined` is the reason. Below ten units the page warns.
+    """
+
+    first: str
+    second: str
+    n: int
+    cohen_kappa: float | None
+    cohen_kappa_linear: float | None
+    cohen_kappa_quadratic: float | None
+    undefined: str | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.first}|{self.second}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write what the report's JSON holds of a pair."""
+        return {
+            "n": self.n,
+            "cohen_kappa": self.cohen_kappa,
+            "cohen_kappa_linear": self.cohen_kappa_linear,
+            "cohen_kappa_quadratic": self.cohen_kappa_quadratic,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriterionAgreement:
+    """Everything about agreement on one criterion.
+
+    Attributes
+    ----------
+    n_units, n_raters, n_ratings : int
+        What was rated at all: units with a rating, judges with a rating, ratings.
+    silent_raters : tuple of str
+        Judges who rated nothing: left out of the pairs, and counted here.
+    """
+
+    name: str
+    n_units: int
+    n_raters: int
+    n_ratings: int
+    coefficients: Mapping[str, Coefficient]
+    pairs: Mapping[str, PairAgreement]
+    leave_one_out: Mapping[str, Mapping[str, float | None]]
+    silent_raters: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the criterion's part of the report's JSON."""
+        return {
+            "n_units": self.n_units,
+            "n_raters": self.n_raters,
+            "n_ratings": self.n_ratings,
+            "coefficients": {key: one.to_dict() for key, one in self.coefficients.items()},
+            "pairs": {key: one.to_dict() for key, one in self.pairs.items()},
+            "leave_one_out": {rater: dict(row) for rater, row in self.leave_one_out.items()},
+        }
+
+
+def _listed(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else list(interval)

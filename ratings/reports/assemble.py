@@ -1,0 +1,175 @@
+"""Computing a report: one JSON document that every page and file is rendered from."""
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any
+
+from django.conf import settings
+
+from ratings.agreement.analyse import analyse
+from ratings.agreement.comparison import (
+    compare_with_model,
+    condition_means,
+    contrasts,
+    group_agreement,
+    rater_means,
+    total_matrix,
+)
+from ratings.agreement.matrix import RatingMatrix
+from ratings.gate import CriterionInput, Policy, decide
+from ratings.models import Panel
+from ratings.reports.inputs import Inputs
+from ratings.reports.matrix import build_matrix, unit_of
+
+SCHEMA_VERSION = 1
+Document = dict[str, Any]
+_PACKAGES = ("numpy", "scipy", "krippendorff", "statsmodels", "django")
+
+
+def assemble(
+    panel: Panel,
+    inputs: Inputs,
+    *,
+    protocol: Mapping[str, Any],
+    progress: Callable[[int, int], None] | None = None,
+) -> Document:
+    """Compute every figure of a closed panel. Unrounded; None where there is no value."""
+    draws, seed = protocol["bootstrap_draws"], protocol["bootstrap_seed"]
+    matrices = {key: build_matrix(inputs, key) for key in inputs.scales}
+    matrices = {key: matrix for key, matrix in matrices.items() if matrix.units}
+    criteria = analyse(matrices, draws=draws, seed=seed, progress=progress)
+    for key, entry in criteria.items():
+        entry["title"] = inputs.titles[key]
+        entry["varies"] = matrices[key].varies
+        entry["required"] = _required(inputs, key)
+    native = panel.origin == Panel.Origin.NATIVE
+    conditions = {
+        unit_of(inputs, row.response, row.part): inputs.responses[row.response].condition
+        for row in inputs.scores
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "code_version": settings.VERSION,
+        "software": {"python": platform.python_version()}
+        | {name: version(name) for name in _PACKAGES},
+        "panel": _panel(panel, protocol, registered=native),
+        "inputs_sha256": inputs.sha256(),
+        "criteria": criteria,
+        "groups": _groups(matrices, inputs.professions),
+        "conditions": condition_means(matrices, conditions),
+        "judges": rater_means(matrices),
+        "contrasts": _contrasts(
+            matrices, conditions, protocol, registered=native, draws=draws, seed=seed
+        ),
+        "model_judges": _model_judges(inputs, matrices),
+        "gate": _gate(criteria, inputs, protocol) if native else None,
+        "flow": inputs.flow,
+    }
+
+
+def _panel(panel: Panel, protocol: Mapping[str, Any], *, registered: bool) -> Document:
+    freeze = getattr(panel, "freeze", None)
+    return {
+        "slug": panel.slug,
+        "title": panel.title,
+        "origin": panel.origin,
+        "is_demo": panel.is_demo,
+        "content_language": panel.content_language,
+        "registered": registered,
+        "frozen_at": freeze.at.isoformat() if freeze else None,
+        "freeze_sha256": freeze.sha256 if freeze else None,
+        "opened_at": panel.opened_at.isoformat() if panel.opened_at else None,
+        "closed_at": panel.closed_at.isoformat() if panel.closed_at else None,
+        "protocol": dict(protocol),
+        "rubric": f"{panel.rubric_version.rubric.code} {panel.rubric_version.number}",
+    }
+
+
+def _required(inputs: Inputs, criterion: str) -> int:
+    """Scores that the done slots should have on this criterion, given or said to be missing."""
+    return sum(1 for row in inputs.scores if row.criterion == criterion)
+
+
+def _groups(
+    matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]
+) -> dict[str, Any]:
+    if len(set(professions.values())) < 2:
+        return {}
+    return {key: group_agreement(matrix, professions) for key, matrix in matrices.items()}
+
+
+def _contrasts(
+    matrices: Mapping[str, RatingMatrix],
+    conditions: Mapping[str, str],
+    protocol: Mapping[str, Any],
+    *,
+    registered: bool,
+    draws: int,
+    seed: int,
+) -> dict[str, list[Document]]:
+    """Registered contrasts as the protocol has them; of an imported study all, as exploration."""
+    labels = sorted(set(conditions.values()))
+    pairs = [(a, b) for a, b in protocol["contrasts"] if a in labels and b in labels]
+    if not registered:
+        pairs = list(combinations(labels, 2))
+    if not pairs or not matrices:
+        return {}
+    total = total_matrix(matrices)
+    found: dict[str, list[Document]] = {}
+    for key, matrix in [("total", total), *matrices.items()]:
+        maximum = matrix.scale[-1] if key == "total" and matrix.scale[-1] > 0 else 1.0
+        rows = contrasts(matrix, conditions, pairs, draws=draws, seed=seed, maximum=maximum)
+        found[key] = [row.to_dict() | {"registered": registered} for row in rows]
+    return found
+
+
+def _model_judges(inputs: Inputs, matrices: Mapping[str, RatingMatrix]) -> dict[str, Any]:
+    by_judge: dict[str, dict[str, dict[str, list[float | None]]]] = {}
+    repetitions: dict[str, set[int]] = {}
+    for row in inputs.judgements:
+        unit = unit_of(inputs, row.response, 0)
+        by_judge.setdefault(row.judge, {}).setdefault(row.criterion, {}).setdefault(
+            unit, []
+        ).append(row.score)
+        repetitions.setdefault(row.judge, set()).add(row.repetition)
+    return {
+        judge: {
+            criterion: compare_with_model(matrices[criterion], scores).to_dict()
+            | {"repetitions": len(repetitions[judge])}
+            for criterion, scores in by_criterion.items()
+            if criterion in matrices
+        }
+        for judge, by_criterion in sorted(by_judge.items())
+    }
+
+
+def _gate(
+    criteria: Mapping[str, Document], inputs: Inputs, protocol: Mapping[str, Any]
+) -> Document:
+    policy = Policy.from_dict(protocol["policy"])
+    decision = decide(_gate_inputs(criteria, inputs, policy), policy)
+    return decision.to_dict() | {"policy": policy.to_dict()}
+
+
+def _gate_inputs(
+    criteria: Mapping[str, Document], inputs: Inputs, policy: Policy
+) -> Sequence[CriterionInput]:
+    found = []
+    for key in inputs.scales:
+        entry = criteria.get(key)
+        coefficient = entry["coefficients"][policy.coefficient] if entry else {}
+        found.append(
+            CriterionInput(
+                name=key,
+                estimate=coefficient.get("estimate"),
+                lower95=coefficient.get("lower95"),
+                undefined=coefficient.get("undefined"),
+                required=entry["required"] if entry else 0,
+                rated=entry["n_ratings"] if entry else 0,
+                varies=entry["varies"] if entry else False,
+                unsubmitted=inputs.flow["never_done"],
+            )
+        )
+    return found

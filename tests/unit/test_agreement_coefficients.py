@@ -1,0 +1,241 @@
+"""Coefficients against their definitions, and what must hold whatever the table."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ratings.agreement.analyse import evaluate, point_estimates
+from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted, Without
+from ratings.agreement.crosscheck import EngineDisagreement, check_coefficient, check_pair
+from ratings.agreement.matrix import RatingMatrix
+from ratings.agreement.results import Undefined
+from ratings.agreement.sums import sum_table
+from tests.unit.agreement_by_definition import Units, every_coefficient
+
+SCALE = [0, 1, 2, 4]
+KEYS = tuple(COEFFICIENTS)
+ALPHAS = tuple(key for key in KEYS if "alpha" in key)
+
+
+def matrix_of(units: Units, scale: list[Any] = SCALE, clusters: int = 3) -> RatingMatrix:
+    rows = [
+        (f"u{number:03}", f"r{rater}", level)
+        for number, unit in enumerate(units)
+        for rater, level in enumerate(unit)
+    ]
+    labels = {f"u{number:03}": f"c{number % clusters}" for number in range(len(units))}
+    return RatingMatrix.from_long(rows, scale=scale, clusters=labels)
+
+
+def tables(levels: list[int] = SCALE) -> st.SearchStrategy[Units]:
+    cell = st.none() | st.sampled_from(levels)
+    return st.integers(2, 4).flatmap(
+        lambda raters: st.lists(
+            st.lists(cell, min_size=raters, max_size=raters), min_size=1, max_size=9
+        )
+    )
+
+
+def agrees(ours: float | None, exact: Fraction | None) -> bool:
+    if ours is None or exact is None:
+        return ours is None and exact is None
+    return math.isclose(ours, exact, rel_tol=0, abs_tol=1e-9)
+
+
+@settings(max_examples=250, deadline=None)
+@given(tables())
+def test_engine_equals_the_definition_and_the_libraries(units: Units) -> None:
+    result = evaluate({"score": matrix_of(units)}, draws=0, seed=1)["score"]  # checks libraries
+    for key, exact in every_coefficient(units).items():
+        one = result.coefficients[key]
+        assert agrees(one.estimate, exact), (key, one, exact)
+        assert (one.estimate is None) == (one.undefined is not None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.data())
+def test_permuting_units_and_raters_changes_nothing(units: Units, data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(units))
+    order = data.draw(st.permutations(range(len(units[0]))))
+    permuted = [[unit[rater] for rater in order] for unit in shuffled]
+    before = point_estimates(matrix_of(units), KEYS)
+    after = point_estimates(matrix_of(permuted), KEYS)
+    assert before == {key: pytest.approx(value, abs=1e-12) for key, value in after.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.sampled_from(SCALE))
+def test_unit_with_one_rating_changes_alpha_not_at_all(units: Units, level: int) -> None:
+    single: list[int | None] = [level] + [None] * (len(units[0]) - 1)
+    before = point_estimates(matrix_of(units), ALPHAS)
+    assert point_estimates(matrix_of([*units, single]), ALPHAS) == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_monotone_transform_leaves_ordinal_alpha_alone(units: Units) -> None:
+    stretched = [[None if x is None else 10 * x * x + 3 for x in unit] for unit in units]
+    scale = [10 * x * x + 3 for x in SCALE]
+    key = "krippendorff_alpha_ordinal"
+    before = point_estimates(matrix_of(units), [key])
+    assert point_estimates(matrix_of(stretched, scale), [key]) == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.permutations(SCALE))
+def test_relabelling_leaves_nominal_coefficients_alone(units: Units, other: list[int]) -> None:
+    new = dict(zip(SCALE, other, strict=True))
+    relabelled = [[None if x is None else new[x] for x in unit] for unit in units]
+    keys = ["percent_agreement", "light_kappa", "fleiss_kappa", "krippendorff_alpha_nominal"]
+    before, after = (point_estimates(matrix_of(some), keys) for some in (units, relabelled))
+    assert before == {key: pytest.approx(value, abs=1e-12) for key, value in after.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(SCALE), min_size=1, max_size=8))
+def test_perfect_agreement_is_one_or_undefined(levels: list[int]) -> None:
+    found = point_estimates(matrix_of([[level] * 3 for level in levels]), KEYS)
+    assert found.pop("percent_agreement") == 1
+    expected = 1 if len(set(levels)) > 1 else None
+    assert set(found.values()) == {expected}
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(0, 2**32))
+def test_weighted_sums_equal_the_repeated_data(units: Units, seed: int) -> None:
+    matrix = matrix_of(units)
+    clusters = sorted(set(matrix.clusters))
+    weights = np.random.default_rng(seed).integers(0, 3, size=len(clusters))
+    sums = Weighted.of(sum_table(matrix, clusters), Drawn(weights[np.newaxis].astype(float)))
+    repeated = [
+        [None if math.isnan(x) else int(x) for x in row]
+        for row, label in zip(matrix.values.tolist(), matrix.clusters, strict=True)
+        for _ in range(weights[clusters.index(label)])
+    ]
+    exact = every_coefficient(repeated) if repeated else dict.fromkeys(KEYS)
+    for key, function in COEFFICIENTS.items():
+        found = function(sums)
+        if key.startswith("light") and len(sums.table.raters) < len(matrix.raters):
+            continue
+        if key.startswith("light") and not all(
+            any(row[r] is not None for row in repeated) for r in range(len(matrix.raters))
+        ):
+            assert not found.defined[0]  # a judge whom the draw silences makes it undefined
+            continue
+        assert agrees(float(found.values[0]) if found.defined[0] else None, exact[key]), key
+        assert not np.isnan(found.values).any()
+
+
+def test_leaving_out_a_cluster_equals_the_data_without_it() -> None:
+    units: Units = [[0, 1, 1], [2, 2, 4], [4, 4, None], [0, 0, 1], [1, 2, 2], [4, 2, 4]]
+    matrix = matrix_of(units)
+    sums = Weighted.of(sum_table(matrix, ["c0", "c1", "c2"]), Without(0, 3))
+    for left_out in range(3):
+        rest = [unit for number, unit in enumerate(units) if number % 3 != left_out]
+        for key, exact in every_coefficient(rest).items():
+            assert agrees(float(COEFFICIENTS[key](sums).values[left_out]), exact)
+
+
+def test_constant_rater_has_kappa_zero_exactly() -> None:
+    units: Units = [[1, 0], [1, 2], [1, 4], [1, 1], [1, 1], [1, 4], [1, 0]]
+    (pair,) = evaluate({"s": matrix_of(units)}, draws=0, seed=1)["s"].pairs.values()
+    assert (pair.cohen_kappa, pair.cohen_kappa_linear, pair.cohen_kappa_quadratic) == (0, 0, 0)
+
+
+def test_one_unit_with_any_disagreement_has_alpha_zero_exactly() -> None:
+    for unit in ([0, 1], [0, 1, 4], [1, 1, 2, 4], [0, 0, 0, 0, 2]):
+        found = point_estimates(matrix_of([list(unit)]), ALPHAS)
+        assert set(found.values()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("units", "reason"),
+    [
+        ([[1, 1], [1, 1], [1, None]], "no_variation"),
+        ([[1, None], [None, 2], [0, None]], "no_overlap"),
+        ([[1, 1], [2, None], [None, 4]], "too_few_pairs"),
+        ([[1], [2]], "no_overlap"),
+        ([[None, None]], "no_overlap"),
+    ],
+)
+def test_undefined_has_its_reason(units: Units, reason: str) -> None:
+    result = evaluate({"s": matrix_of(units)}, draws=20, seed=1)["s"]
+    for key, one in result.coefficients.items():
+        if key != "percent_agreement":
+            assert (one.estimate, one.undefined) == (None, reason), key
+            assert one.ci95 is one.percentile95 is one.lower95 is None
+            with pytest.raises(Undefined, match=reason):
+                one.value()
+
+
+def test_lights_kappa_names_the_pair_that_undefines_it() -> None:
+    units: Units = [[0, 0, 1], [1, 1, None], [2, 1, None], [4, 4, 4]]
+    units = [unit if unit[2] is None else [unit[0], None, unit[2]] for unit in units]
+    one = evaluate({"s": matrix_of(units)}, draws=0, seed=1)["s"].coefficients["light_kappa"]
+    assert (one.undefined, one.detail) == ("no_overlap", "r1|r2")
+
+
+def test_silent_rater_is_dropped_and_counted() -> None:
+    units: Units = [[0, 0, None], [1, 2, None], [4, 4, None]]
+    result = evaluate({"s": matrix_of(units)}, draws=0, seed=1)["s"]
+    assert (result.n_raters, result.silent_raters) == (2, ("r2",))
+    assert result.coefficients["light_kappa"].estimate == result.pairs["r0|r1"].cohen_kappa
+    assert set(result.leave_one_out) == {"r0", "r1"}
+
+
+def test_half_levels_are_as_exact_as_whole_ones() -> None:
+    units: Units = [[0, 1], [2, 2], [4, 2], [1, 1], [0, 4]]
+    halves = [[None if x is None else x / 2 + 0.1 for x in unit] for unit in units]
+    scale = [x / 2 + 0.1 for x in SCALE]
+    assert point_estimates(matrix_of(halves, scale), KEYS) == point_estimates(  # type: ignore[arg-type]
+        matrix_of(units), KEYS
+    )
+
+
+def test_scale_without_short_fractions_is_right_to_rounding() -> None:
+    scale = [0.0, math.sqrt(2), math.pi, 10.0]
+    units = [[scale[(i * j + i) % 4] for j in range(3)] for i in range(12)]
+    matrix = matrix_of(units, scale)  # type: ignore[arg-type]
+    evaluate({"s": matrix}, draws=50, seed=1)  # the libraries agree
+
+
+def test_disagreeing_library_refuses_the_report() -> None:
+    matrix = matrix_of([[0, 1], [2, 2], [4, 4]])
+    right = point_estimates(matrix, KEYS)
+    check_coefficient(matrix, "fleiss_kappa", right["fleiss_kappa"])  # type: ignore[arg-type]
+    for key in ("fleiss_kappa", "krippendorff_alpha_ordinal"):
+        with pytest.raises(EngineDisagreement, match=key):
+            check_coefficient(matrix, key, right[key] + 2e-9)  # type: ignore[operator]
+    with pytest.raises(EngineDisagreement, match="linear"):
+        check_pair(matrix, "r0", "r1", {"linear": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "exact"), [("3/5", Fraction(3, 5)), ("40/67", Fraction(40, 67))]
+)
+def test_hand_worked_fleiss(agreeing: str, exact: Fraction) -> None:
+    # Two judges, two levels. 3/5: 4+4 agree, 1+1 not: Po = 8/10, Pe = 1/2.
+    # 40/67: marginals (a, b) = (12/40, 28/40)... worked out by the definition beside it.
+    del agreeing
+    units = hand_worked(exact)
+    assert every_coefficient(units)["fleiss_kappa"] == exact
+    found = point_estimates(matrix_of(units), ["fleiss_kappa"])["fleiss_kappa"]
+    assert found == pytest.approx(float(exact), abs=1e-15)
+
+
+def hand_worked(exact: Fraction) -> Units:
+    """Find the smallest two-judge table of two levels with that Fleiss' kappa."""
+    for n in range(2, 60):
+        for apart in range(n):
+            for low in range(n - apart + 1):
+                share = Fraction(2 * low + apart, 2 * n)
+                expected = 2 * share * (1 - share)
+                if expected and 1 - Fraction(apart, n) / expected == exact:
+                    high = n - apart - low
+                    return [[0, 0]] * low + [[0, 1]] * apart + [[1, 1]] * high
+    raise AssertionError(f"no table has {exact}")
