@@ -36,6 +36,12 @@ def panel_for(user: User, slug: str, what: str) -> Panel:
     return membership.panel
 
 
+def owner_only(user: User) -> None:
+    """Content and new panels are the owner's; to everybody else the page does not exist."""
+    if not user.is_owner:
+        raise Http404
+
+
 def judge_for(user: User, slug: str) -> Judge:
     """Return the person's own seat in the panel."""
     judge = (

@@ -338,15 +338,11 @@ def _write_first_blindings(
     """Propose a text for each version: clean where nothing was found, else held for a person."""
     rows, texts = [], []
     for version, item in zip(versions, items, strict=True):
-        findings, proposed = [], {}
-        for part, raw in item.parts.items():
-            found = blinding.find(raw, condition_labels=labels) if look else []
-            findings += [{"part": part, **asdict(finding)} for finding in found]
-            proposed[part] = (
-                blinding.propose(raw, condition_labels=labels, language=item.language or "ca").text
-                if found
-                else raw
-            )
+        findings, proposed = [], dict(item.parts)
+        for part, raw in item.parts.items() if look else ():
+            found = blinding.blind(raw, condition_labels=labels, language=item.language or "ca")
+            findings += [{"part": part, **asdict(finding)} for finding in found.findings]
+            proposed[part] = found.text
         state = Blinding.State.HELD if findings else Blinding.State.CLEAN
         rows.append(Blinding(version=version, number=1, state=state, findings=findings))
         texts.append(proposed)

@@ -2,5 +2,6 @@
 
 The way through: `matrix` (validated input) -> `sums` (what adds up over clusters) ->
 `coefficients` (functions of weighted sums) -> `resampling` (intervals) -> `analyse` (a report's
-part). `comparison` holds conditions, groups of judges, and people against a model.
+part). `contrasts` compares conditions; `comparison` holds means, groups of judges, and people
+against a model.
 """

@@ -175,8 +175,9 @@ def krippendorff(sums: Weighted, level: str) -> Estimates:
 def cohen(totals: Array, levels: Array, weights: str) -> Estimates:
     """Cohen's kappa of pairs from their totals, shape (draws, pairs, 4 + 2 * levels).
 
-    `SMALLEST_OVERLAP` jointly rated units are needed. A constant rater has exactly 0, and an undefined kappa if
-    the other is constant at the same level. The result has shape (draws, pairs).
+    `SMALLEST_OVERLAP` jointly rated units are needed. A constant rater has exactly 0, and an
+    undefined kappa if the other is constant at the same level. The result has shape
+    (draws, pairs).
     """
     n = totals[..., 0]
     observed = totals[..., {"nominal": 1, "linear": 2, "quadratic": 3}[weights]]

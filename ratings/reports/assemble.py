@@ -12,11 +12,11 @@ from ratings.agreement.analyse import analyse
 from ratings.agreement.comparison import (
     compare_with_model,
     condition_means,
-    contrasts,
     group_agreement,
     rater_means,
     total_matrix,
 )
+from ratings.agreement.contrasts import contrasts
 from ratings.agreement.matrix import RatingMatrix
 from ratings.gate import CriterionInput, Policy, decide
 from ratings.models import Panel

@@ -15,7 +15,8 @@ import pytest
 
 from ratings.agreement.analyse import evaluate
 from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted
-from ratings.agreement.comparison import compare_with_model, condition_means, rater_means, sign_test
+from ratings.agreement.comparison import compare_with_model, condition_means, rater_means
+from ratings.agreement.contrasts import sign_test
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.results import CriterionAgreement
 from ratings.agreement.sums import sum_table

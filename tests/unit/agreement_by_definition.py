@@ -27,7 +27,9 @@ def fleiss(units: Units, weights: str) -> Fraction | None:
         level: sum(Fraction(unit.count(level), len(unit)) for unit in rated) / len(rated)
         for level in levels
     }
-    expected = sum(share[x] * share[y] * distance(weights, x, y) for x, y in product(levels, levels))
+    expected = sum(
+        share[x] * share[y] * distance(weights, x, y) for x, y in product(levels, levels)
+    )
     return 1 - observed / expected if expected else None
 
 

@@ -15,6 +15,7 @@ from ratings.agreement.crosscheck import EngineDisagreement, check_coefficient, 
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.results import Undefined
 from ratings.agreement.sums import sum_table
+from ratings.gate import LITERAL, CriterionInput, decide
 from tests.unit.agreement_by_definition import Units, every_coefficient
 
 SCALE = [0, 1, 2, 4]
@@ -215,27 +216,32 @@ def test_disagreeing_library_refuses_the_report() -> None:
         check_pair(matrix, "r0", "r1", {"linear": 0.5})
 
 
+# Three judges, ten responses; each string is one response.
+THREE_FIFTHS = "000 000 011 012 013 111 111 111 222 222"
+# P = 22/30; levels used 9, 13, 7, 1 times of 30: Pe = 300/900; (22/30 - 1/3) / (2/3) = 3/5
+FORTY_67THS = "000 000 000 111 113 122 123 222 223 333"
+# P = 21/30; levels used 9, 7, 8, 6 times of 30: Pe = 230/900; (63/90 - 23/90) / (67/90) = 40/67
+
+
 @pytest.mark.parametrize(
-    ("agreeing", "exact"), [("3/5", Fraction(3, 5)), ("40/67", Fraction(40, 67))]
+    ("table", "exact", "verdict"),
+    [(THREE_FIFTHS, Fraction(3, 5), "met"), (FORTY_67THS, Fraction(40, 67), "not_met")],
 )
-def test_hand_worked_fleiss(agreeing: str, exact: Fraction) -> None:
-    # Two judges, two levels. 3/5: 4+4 agree, 1+1 not: Po = 8/10, Pe = 1/2.
-    # 40/67: marginals (a, b) = (12/40, 28/40)... worked out by the definition beside it.
-    del agreeing
-    units = hand_worked(exact)
+def test_hand_worked_fleiss_and_the_literal_gate(table: str, exact: Fraction, verdict: str) -> None:
+    units: Units = [[int(level) for level in unit] for unit in table.split()]
     assert every_coefficient(units)["fleiss_kappa"] == exact
-    found = point_estimates(matrix_of(units), ["fleiss_kappa"])["fleiss_kappa"]
-    assert found == pytest.approx(float(exact), abs=1e-15)
-
-
-def hand_worked(exact: Fraction) -> Units:
-    """Find the smallest two-judge table of two levels with that Fleiss' kappa."""
-    for n in range(2, 60):
-        for apart in range(n):
-            for low in range(n - apart + 1):
-                share = Fraction(2 * low + apart, 2 * n)
-                expected = 2 * share * (1 - share)
-                if expected and 1 - Fraction(apart, n) / expected == exact:
-                    high = n - apart - low
-                    return [[0, 0]] * low + [[0, 1]] * apart + [[1, 1]] * high
-    raise AssertionError(f"no table has {exact}")
+    matrix = matrix_of(units, [0, 1, 2, 3])
+    result = evaluate({"s": matrix}, draws=0, seed=1)["s"]
+    one = result.coefficients["fleiss_kappa"]
+    assert one.value() == pytest.approx(float(exact), abs=1e-15)
+    criterion = CriterionInput(
+        name="s",
+        estimate=one.estimate,
+        lower95=one.lower95,
+        undefined=one.undefined,
+        required=30,
+        rated=result.n_ratings,
+        varies=matrix.varies,
+    )
+    decision = decide([criterion], LITERAL)
+    assert (decision.verdict, decision.criteria[0].shown) == (verdict, "0.60")

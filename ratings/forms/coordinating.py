@@ -1,0 +1,139 @@
+"""Coordinators' forms: strings become domain values; nothing is written here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from awb_panel.accounts.models import User
+from dilemmas.models import ResponseSet, RubricVersion
+from ratings.models.people import Role
+from ratings.services.protocols import RATIONALES
+from ratings.services.uploads import KINDS
+
+_LANGUAGES = settings.LANGUAGES
+
+
+class PanelForm(forms.Form):
+    title = forms.CharField(max_length=200, label=_("Title"))
+    slug = forms.SlugField(
+        max_length=80,
+        label=_("Address"),
+        help_text=_("Small letters, figures and hyphens; it becomes part of the address."),
+    )
+    response_set = forms.ModelChoiceField(ResponseSet.objects.none(), label=_("Responses"))
+    rubric_version = forms.ModelChoiceField(RubricVersion.objects.none(), label=_("Rubric"))
+    content_language = forms.ChoiceField(
+        choices=_LANGUAGES,
+        label=_("Language of the texts"),
+        help_text=_("Judges read dilemmas, responses and rubric in this language."),
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sets = ResponseSet.objects.filter(uploader=user).order_by("-created_at")
+        self.fields["response_set"].queryset = sets  # type: ignore[attr-defined]
+        rubrics = RubricVersion.objects.exclude(rubric__code__startswith="study-")
+        self.fields["rubric_version"].queryset = rubrics.select_related("rubric")  # type: ignore[attr-defined]
+        self.fields["rubric_version"].label_from_instance = (  # type: ignore[attr-defined]
+            lambda version: f"{version.rubric.code} {version.number}"
+        )
+
+
+class ImportForm(forms.Form):
+    kind = forms.ChoiceField(
+        choices=[
+            ("dilemmas", _("Dilemmas")),
+            ("rubric", _("Rubric")),
+            ("responses", _("Responses")),
+            ("judgements", _("Scores by a model judge")),
+        ],
+        label=_("What is in the file?"),
+    )
+    file = forms.FileField(label=_("File (CSV, JSON or JSONL)"), max_length=255)
+    target = forms.CharField(
+        max_length=100,
+        required=False,
+        label=_("Name"),
+        help_text=_("Dilemmas: of their collection. Responses and scores: of the response set."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        assert set(KINDS) == {key for key, _label in self.fields["kind"].choices}  # type: ignore[attr-defined]
+        if cleaned.get("kind") != "rubric" and not cleaned.get("target", "").strip():
+            self.add_error("target", _("Give a name."))
+        return cleaned
+
+
+class ProtocolForm(forms.Form):
+    policy = forms.ChoiceField(
+        choices=[("literal", ""), ("ordinal", ""), ("h1", "")],
+        widget=forms.RadioSelect,
+        error_messages={"required": _("Choose one of the rules.")},
+    )
+    rationales = forms.ChoiceField(
+        choices=[(value, value) for value in RATIONALES], widget=forms.RadioSelect
+    )
+    publish_missed = forms.BooleanField(required=False)
+    judges_planned = forms.IntegerField(min_value=2, max_value=300, label=_("Judges planned"))
+    judges_qualification = forms.CharField(
+        required=False, max_length=2000, label=_("Their qualification")
+    )
+    batch_size = forms.IntegerField(min_value=1, max_value=200, label=_("Responses in a batch"))
+    ends_on = forms.DateField(
+        required=False, label=_("Planned end"), widget=forms.DateInput(attrs={"type": "date"})
+    )
+    controller = forms.CharField(
+        required=False, max_length=300, label=_("Responsible for the data")
+    )
+    contact = forms.EmailField(required=False, label=_("Contact"))
+    contrasts = forms.CharField(
+        required=False,
+        label=_("Registered differences between conditions"),
+        help_text=_("One a line, as in: E - A. Others are shown as exploration only."),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def __init__(self, *args: Any, conditions: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conditions = conditions
+
+    def clean_ends_on(self) -> str:
+        given = self.cleaned_data["ends_on"]
+        return given.isoformat() if given else ""
+
+    def clean_contrasts(self) -> list[list[str]]:
+        pairs = []
+        for line in self.cleaned_data["contrasts"].splitlines():
+            if not line.strip():
+                continue
+            pair = [part.strip() for part in line.replace("−", " - ").split(" - ")]
+            if len(pair) != 2 or any(part not in self.conditions for part in pair):
+                raise forms.ValidationError(
+                    _("«%(line)s» is not a difference of two of: %(names)s."),
+                    params={"line": line.strip(), "names": ", ".join(self.conditions)},
+                )
+            pairs.append(pair)
+        return pairs
+
+
+class InvitationForm(forms.Form):
+    email = forms.EmailField(max_length=254, label=_("E-mail address"))
+    role = forms.ChoiceField(
+        choices=[
+            (Role.JUDGE.value, _("Judge")),
+            (Role.OBSERVER.value, _("Observer")),
+        ],
+        label=_("Role"),
+    )
+    profession = forms.CharField(required=False, max_length=100, label=_("Profession"))
+    greeting = forms.CharField(
+        required=False,
+        max_length=200,
+        label=_("Greeting"),
+        help_text=_("As you would write it: Dear Dr Puig."),
+    )
+    language = forms.ChoiceField(choices=_LANGUAGES, label=_("Language of the e-mail"))

@@ -1,0 +1,214 @@
+"""Draws and intervals: the same for ever, whatever the blocks; undefined draws are counted."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ratings.agreement.analyse import analyse, evaluate
+from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Estimates, Weighted
+from ratings.agreement.matrix import RatingMatrix
+from ratings.agreement.resampling import (
+    draw_weights,
+    jackknife_interval,
+    lower_bound,
+    mean_interval,
+    percentile_interval,
+)
+from ratings.agreement.results import Undefined
+from ratings.agreement.sums import sum_table
+
+
+def panel(seed: int = 5, clusters: int = 12, gaps: float = 0.1) -> RatingMatrix:
+    random = np.random.default_rng(seed)
+    rows = []
+    for number in range(clusters * 5):
+        true = random.normal()
+        for rater in ("ann", "bob", "cy"):
+            level = int(np.clip(round(1.5 + true + random.normal() * 0.7), 0, 3))
+            rows.append((f"{number:03}", rater, None if random.random() < gaps else level))
+    labels = {f"{number:03}": f"c{number // 5:02}" for number in range(clusters * 5)}
+    return RatingMatrix.from_long(rows, scale=[0, 1, 2, 3], clusters=labels)
+
+
+def test_draws_never_change() -> None:
+    (block,) = draw_weights(5, draws=2, seed=20261)
+    assert block.tolist() == [[1.0, 0.0, 2.0, 1.0, 1.0], [0.0, 1.0, 1.0, 2.0, 1.0]]
+
+
+def test_fewer_draws_are_the_first_of_more() -> None:
+    few = np.concatenate(list(draw_weights(7, draws=600, seed=3)))
+    many = np.concatenate(list(draw_weights(7, draws=1200, seed=3)))
+    assert few.shape == (600, 7)
+    np.testing.assert_array_equal(few, many[:600])
+
+
+def test_every_cluster_is_drawn_equally_often() -> None:
+    weights = np.concatenate(list(draw_weights(30, draws=10_000, seed=1)))
+    assert (weights.sum(axis=1) == 30).all()
+    assert abs(weights.mean(axis=0) - 1).max() < 0.05
+    assert weights.var() == pytest.approx(1 - 1 / 30, abs=0.02)
+
+
+def test_estimates_are_the_same_to_the_last_bit_whatever_the_block() -> None:
+    matrix = panel()
+    table = sum_table(matrix, sorted(set(matrix.clusters)))
+    weights = np.concatenate(list(draw_weights(12, draws=700, seed=9)))
+    for function in COEFFICIENTS.values():
+        whole = function(Weighted.of(table, Drawn(weights))).values
+        for size in (1, 7, 333):
+            parts = [
+                function(Weighted.of(table, Drawn(weights[start : start + size]))).values
+                for start in range(0, 700, size)
+            ]
+            np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_sequence_of_the_data_is_no_matter_to_the_last_bit() -> None:
+    matrix = panel()
+    rows = [
+        (unit, rater, None if math.isnan(value) else value)
+        for unit, values in zip(matrix.units, matrix.values.tolist(), strict=True)
+        for rater, value in zip(matrix.raters, values, strict=True)
+    ]
+    labels = dict(zip(matrix.units, matrix.clusters, strict=True))
+    other = RatingMatrix.from_long(rows[::-1], scale=matrix.scale, clusters=labels)
+    one = analyse({"s": matrix}, draws=500, seed=2)
+    assert analyse({"s": other}, draws=500, seed=2) == one
+
+
+def test_lower_bound_is_the_five_per_cent_point() -> None:
+    values = np.arange(101.0)[::-1]
+    assert lower_bound(values, 0) == 5.0
+    assert lower_bound(np.arange(10.0), 0) == pytest.approx(0.45)
+
+
+def test_undefined_draws_count_as_the_lowest() -> None:
+    assert lower_bound(np.arange(3.0, 101.0), 3) == 5.0
+    assert lower_bound(np.arange(10.0), 1) is None
+    assert lower_bound(np.zeros(0), 5) is None
+    assert lower_bound(np.zeros(0), 0) is None
+    assert lower_bound(np.array([0.5]), 0) == 0.5
+
+
+def test_percentile_interval_is_type_7() -> None:
+    assert percentile_interval(np.arange(41.0)) == (1.0, 39.0)
+    assert percentile_interval(np.zeros(0)) is None
+
+
+def test_mean_interval_is_students() -> None:
+    low, high = mean_interval(np.array([1.0, 2.0, 3.0, 4.0]))  # type: ignore[misc]
+    half = 3.182446305 * math.sqrt(5 / 3 / 4)
+    assert (low, high) == (pytest.approx(2.5 - half), pytest.approx(2.5 + half))
+    assert mean_interval(np.array([1.0])) is None
+
+
+def test_jackknife_of_a_mean_is_the_means_interval() -> None:
+    values = np.array([1.0, 2.0, 4.0, 9.0])
+    left_out = (values.sum() - values) / 3
+    ours = jackknife_interval(4.0, Estimates(left_out, np.zeros(4, dtype=np.int8)))
+    assert ours == pytest.approx(mean_interval(values))
+
+
+def test_jackknife_needs_every_replicate_and_two_clusters() -> None:
+    codes = np.array([0, 1, 0], dtype=np.int8)
+    assert jackknife_interval(0.5, Estimates(np.ones(3), codes)) is None
+    assert jackknife_interval(0.5, Estimates(np.ones(1), codes[:1])) is None
+
+
+def test_criterion_with_one_disagreement_counts_its_undefined_draws() -> None:
+    rows = [(f"u{n}", r, int(n == 0 and r == "b")) for n in range(6) for r in "ab"]
+    matrix = RatingMatrix.from_long(rows, scale=[0, 1])
+    one = evaluate({"s": matrix}, draws=1000, seed=1)["s"].coefficients["fleiss_kappa"]
+    # A draw misses the one varying unit with probability (5/6)**6 = .335.
+    assert one.draws == 1000 and 280 < one.undefined_draws < 390
+    assert one.lower95 is None and one.ci95 is None
+    assert one.percentile95 is not None
+
+
+def test_criteria_share_their_draws_and_do_not_disturb_each_other() -> None:
+    one, other = panel(1), panel(2)
+    both = analyse({"a": one, "b": other}, draws=500, seed=4)
+    assert both["a"] == analyse({"a": one}, draws=500, seed=4)["a"]
+
+
+def test_shape_of_the_report() -> None:
+    report = analyse({"synthesis": panel()}, draws=100, seed=4)["synthesis"]
+    assert set(report) == {
+        "n_units",
+        "n_raters",
+        "n_ratings",
+        "coefficients",
+        "pairs",
+        "leave_one_out",
+    }
+    assert set(report["coefficients"]) == set(COEFFICIENTS)
+    for one in report["coefficients"].values():
+        assert set(one) == {
+            "estimate",
+            "undefined",
+            "ci95",
+            "percentile95",
+            "lower95",
+            "n_units",
+        }
+        assert type(one["estimate"]) is float and type(one["n_units"]) is int
+        assert one["ci95"][0] < one["estimate"] < one["ci95"][1]
+        assert one["percentile95"][0] <= one["lower95"] <= one["estimate"]
+    assert set(report["pairs"]) == {"ann|bob", "ann|cy", "bob|cy"}
+    assert set(report["leave_one_out"]) == {"ann", "bob", "cy"}
+
+
+def test_nothing_rated_is_undefined_and_no_draws_give_no_bound() -> None:
+    assert analyse({}, draws=10, seed=1) == {}
+    empty = RatingMatrix.from_long([], scale=[0, 1])
+    report = analyse({"s": empty}, draws=10, seed=1)["s"]
+    assert {one["undefined"] for one in report["coefficients"].values()} == {"no_overlap"}
+    one = analyse({"s": panel()}, draws=0, seed=1)["s"]["coefficients"]["fleiss_kappa"]
+    assert one["percentile95"] is None and one["lower95"] is None and one["ci95"]
+
+
+def test_progress_is_told_after_each_block() -> None:
+    told: list[tuple[int, int]] = []
+    analyse({"s": panel()}, draws=1200, seed=1, progress=lambda *step: told.append(step))
+    assert told == [(500, 1200), (1000, 1200), (1200, 1200)]
+
+
+def test_long_scale_with_gaps_is_feasible() -> None:
+    random = np.random.default_rng(1)
+    rows = [
+        (f"{u:03}", f"r{r}", int(np.clip(random.normal(50, 20) + u % 30, 0, 100)))
+        for u in range(300)
+        for r in range(4)
+        if random.random() > 0.25
+    ]
+    clusters = {f"{u:03}": u // 3 for u in range(300)}
+    matrix = RatingMatrix.from_long(rows, scale=range(101), clusters=clusters)
+    one = analyse({"s": matrix}, draws=1000, seed=1)["s"]["coefficients"]
+    assert all(found["lower95"] is not None for found in one.values())
+
+
+def test_undefined_carries_its_reason() -> None:
+    error = Undefined("no_overlap", "ann|bob")
+    assert (error.reason, error.detail, str(error)) == (
+        "no_overlap",
+        "ann|bob",
+        "no_overlap: ann|bob",
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("ratings.gate", {"numpy", "django"}),
+        ("ratings.design.order", {"numpy", "django"}),
+        ("ratings.agreement.results", {"numpy", "django"}),
+        ("ratings.agreement.comparison", {"scipy", "statsmodels", "pandas", "django"}),
+    ],
+)
+def test_slow_libraries_wait_until_they_are_needed(module: str, absent: set[str]) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not absent & set(run.stdout.split())
