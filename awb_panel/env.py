@@ -65,7 +65,9 @@ def database(url: str, *, base: Path) -> dict[str, object]:
     if parts.scheme == "sqlite":
         path = unquote(parts.path.removeprefix("/")) if parts.netloc == "" else ""
         if not path:
-            raise ImproperlyConfigured(f"DATABASE_URL {url!r}: write sqlite:///path/to/file.sqlite3")
+            raise ImproperlyConfigured(
+                f"DATABASE_URL {url!r}: write sqlite:///path/to/file.sqlite3"
+            )
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": base / path,

@@ -169,9 +169,7 @@ STORAGES = {
 }
 # Tests and development look files up where they lie, so that no collectstatic is needed first.
 if env.flag("AWB_STATIC_FROM_SOURCE"):
-    STORAGES["staticfiles"] = {
-        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-    }
+    STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

@@ -32,7 +32,9 @@ def ratings_guards() -> list[Guard]:
 
 
 def _panel_guards() -> list[Guard]:
-    not_draft = "EXISTS (SELECT 1 FROM ratings_panel p WHERE p.id = {row}.panel_id AND p.state <> 'draft')"
+    not_draft = (
+        "EXISTS (SELECT 1 FROM ratings_panel p WHERE p.id = {row}.panel_id AND p.state <> 'draft')"
+    )
     protocol = "the protocol is frozen"
     return [
         Guard(
@@ -125,37 +127,41 @@ def _people_guards() -> list[Guard]:
         "EXISTS (SELECT 1 FROM ratings_judge j "
         "WHERE j.panel_id = NEW.panel_id AND j.user_id = NEW.user_id)"
     )
-    return [
-        Guard(
-            "ratings_membership_apart",
-            "ratings_membership",
-            event,
-            f"NEW.role <> 'judge' AND {has_seat}",
-            "nobody is judge and something else in one panel",
-        )
-        for event in ("INSERT", "UPDATE")
-    ] + [
-        Guard(
-            "ratings_judge_apart",
-            "ratings_judge",
-            event,
-            "NEW.user_id IS NOT NULL AND EXISTS (SELECT 1 FROM ratings_membership m "
-            "WHERE m.panel_id = NEW.panel_id AND m.user_id = NEW.user_id AND m.role <> 'judge')",
-            "nobody is judge and something else in one panel",
-        )
-        for event in ("INSERT", "UPDATE")
-    ] + [
-        Guard(
-            "ratings_judge_kept", "ratings_judge", "DELETE", "1 = 1", "a judge is never deleted"
-        ),
-        Guard(
-            "ratings_judge_fixed",
-            "ratings_judge",
-            "UPDATE",
-            "NEW.panel_id <> OLD.panel_id OR NEW.code <> OLD.code",
-            "a judge keeps panel and code",
-        ),
-    ]
+    return (
+        [
+            Guard(
+                "ratings_membership_apart",
+                "ratings_membership",
+                event,
+                f"NEW.role <> 'judge' AND {has_seat}",
+                "nobody is judge and something else in one panel",
+            )
+            for event in ("INSERT", "UPDATE")
+        ]
+        + [
+            Guard(
+                "ratings_judge_apart",
+                "ratings_judge",
+                event,
+                "NEW.user_id IS NOT NULL AND EXISTS (SELECT 1 FROM ratings_membership m "
+                "WHERE m.panel_id = NEW.panel_id AND m.user_id = NEW.user_id AND m.role <> 'judge')",
+                "nobody is judge and something else in one panel",
+            )
+            for event in ("INSERT", "UPDATE")
+        ]
+        + [
+            Guard(
+                "ratings_judge_kept", "ratings_judge", "DELETE", "1 = 1", "a judge is never deleted"
+            ),
+            Guard(
+                "ratings_judge_fixed",
+                "ratings_judge",
+                "UPDATE",
+                "NEW.panel_id <> OLD.panel_id OR NEW.code <> OLD.code",
+                "a judge keeps panel and code",
+            ),
+        ]
+    )
 
 
 def _serving_guards() -> list[Guard]:

@@ -75,11 +75,12 @@ def slot_for(user: User, code: str, position: int) -> Slot:
         Slot.objects.for_judge(user)
         .filter(batch__code=code, position=position)
         .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
-        .annotate(has_consent=Exists(Consent.objects.filter(judge=OuterRef("judge"))))
+        .annotate(consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))))
         .first()
     )
     if slot is None:
         raise Http404
+    slot.has_consent = slot.consented
     return slot
 
 

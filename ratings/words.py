@@ -12,7 +12,9 @@ REFUSALS = {
     "panel_not_closed": lazy("The panel is not closed yet."),
     "panel_is_over": lazy("The panel is closed: nobody can join it."),
     "judge_withdrawn": lazy("You have left this panel. What you handed in is kept."),
-    "batch_handed_in": lazy("This batch is handed in. Ask the coordinator if something must change."),
+    "batch_handed_in": lazy(
+        "This batch is handed in. Ask the coordinator if something must change."
+    ),
     "batch_incomplete": lazy("The batch cannot be handed in yet: some responses are not done."),
     "obstacles": lazy("Something is missing before the panel can be frozen."),
     "slug_taken": lazy("There is another panel with this address. Choose another one."),

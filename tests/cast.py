@@ -169,7 +169,9 @@ def rate_slot(slot: Slot, scores: dict[str, int], *, at: datetime = NOW) -> None
     slot.refresh_from_db()
     current = slot.draft.fields
     changes = {
-        f"0-{key}-answer": Change(current.get(f"0-{key}-answer", {"value": ""})["value"], str(score))
+        f"0-{key}-answer": Change(
+            current.get(f"0-{key}-answer", {"value": ""})["value"], str(score)
+        )
         for key, score in scores.items()
     }
     judging.save(slot=slot, changes=changes, at=at)

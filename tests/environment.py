@@ -1,4 +1,4 @@
-"""Loaded as a pytest plugin before the settings are read: what the tests run with."""
+"""A pytest plugin (`-p tests.environment`), loaded before the settings: what the tests run with."""
 
 import os
 import tempfile
@@ -9,8 +9,15 @@ _DEFAULTS = {
     "AWB_INSECURE_HTTP": "1",
     "AWB_STATIC_FROM_SOURCE": "1",
     "AWB_EMAIL_BACKEND": "django.core.mail.backends.locmem.EmailBackend",
-    "DATABASE_URL": f"sqlite:///{Path(tempfile.gettempdir(), 'awb-tests.sqlite3')}",
-    "DJANGO_ALLOW_ASYNC_UNSAFE": "1",  # Playwright's sync API runs an event loop
+    # Never opened: each process gets a file of its own (`tests/conftest.py`).
+    "DATABASE_URL": f"sqlite:///{Path(tempfile.gettempdir(), 'awb-panel-tests.sqlite3')}",
+    # Playwright's synchronous API runs an event loop, in which Django would refuse its database.
+    "DJANGO_ALLOW_ASYNC_UNSAFE": "1",
 }
 for _name, _value in _DEFAULTS.items():
     os.environ.setdefault(_name, _value)
+
+
+def in_ci() -> bool:
+    """In CI a missing browser or database is a failure; elsewhere it is a skip that says so."""
+    return os.environ.get("CI", "").lower() in ("1", "true")

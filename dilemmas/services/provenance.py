@@ -28,7 +28,9 @@ def record(*, kind: str, payload: dict[str, Any], actor: str, at: datetime) -> P
 
 def head() -> str:
     """Return the newest hash of the chain."""
-    return Provenance.objects.order_by("-number").values_list("sha256", flat=True).first() or GENESIS
+    return (
+        Provenance.objects.order_by("-number").values_list("sha256", flat=True).first() or GENESIS
+    )
 
 
 def broken_at() -> int | None:
@@ -36,11 +38,21 @@ def broken_at() -> int | None:
     previous, expected = GENESIS, 1
     for row in Provenance.objects.order_by("number").iterator():
         event = _event(row.number, row.at, row.actor, row.kind, row.payload)
-        if row.number != expected or row.previous != previous or row.sha256 != link(previous, event):
+        if (
+            row.number != expected
+            or row.previous != previous
+            or row.sha256 != link(previous, event)
+        ):
             return expected
         previous, expected = row.sha256, expected + 1
     return None
 
 
 def _event(number: int, at: datetime, actor: str, kind: str, payload: str) -> dict[str, Any]:
-    return {"number": number, "at": at.timestamp(), "actor": actor, "kind": kind, "payload": payload}
+    return {
+        "number": number,
+        "at": at.timestamp(),
+        "actor": actor,
+        "kind": kind,
+        "payload": payload,
+    }

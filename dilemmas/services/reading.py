@@ -197,7 +197,7 @@ def _json_rows(text: str, name: str) -> Iterator[Row]:
                 problems.add(line, "", _("This is not valid JSON: %s.") % error.msg)
     for line, item in items:
         if not isinstance(item, dict):
-            problems.add(line, "", _("This is not an object."), _("Write {\"column\": value, …}."))
+            problems.add(line, "", _("This is not an object."), _('Write {"column": value, …}.'))
             continue
         yield Row(line, {str(key): _as_text(value) for key, value in item.items()})
     problems.refuse()

@@ -56,7 +56,6 @@ JUDGEMENT_COLUMNS = (
     "text_sha256",
     "date",
 )
-_ASK_UPDATE = "Ask for an update (--update) if it is meant to replace it."
 _BATCH = 2_000
 Key = tuple[str, ...]
 
@@ -169,7 +168,12 @@ def write_responses(
             )
         elif not update:
             message = _("This response is known with another text.")
-            problems.add(item.line, "text", message, _(_ASK_UPDATE))
+            problems.add(
+                item.line,
+                "text",
+                message,
+                _("Ask for an update (--update) if it is meant to replace it."),
+            )
         elif response.condition_id != conditions[item.condition].pk:
             message = _("This response is known under another condition.")
             problems.add(item.line, "condition", message, _("Import it into another set."))
@@ -465,7 +469,12 @@ def write_judgements(
             message = _("This judgement is sealed by a frozen panel.")
             problems.add(line, "score", message, _("Import it as another judge."))
         elif not update:
-            problems.add(line, "score", _("This judgement is known otherwise."), _(_ASK_UPDATE))
+            problems.add(
+                line,
+                "score",
+                _("This judgement is known otherwise."),
+                _("Ask for an update (--update) if it is meant to replace it."),
+            )
         else:
             judgement.pk = old.pk
             revised.append(judgement)

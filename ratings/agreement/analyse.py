@@ -36,6 +36,7 @@ LEAVE_ONE_OUT = (
     "krippendorff_alpha_ordinal",
     "krippendorff_alpha_interval",
 )
+SMALLEST_RESAMPLED = 2  # clusters
 WEIGHTS = ("nominal", "linear", "quadratic")
 
 
@@ -186,12 +187,14 @@ def _coefficient(
     check_coefficient(matrix, key, estimate)
     defined = drawn.values[drawn.defined]
     undefined_draws = len(drawn.values) - len(defined)
+    # One cluster resampled is itself: a bound of no width would say more than the data do.
+    resampled = int(active.sum()) >= SMALLEST_RESAMPLED
     return Coefficient(
         key=key,
         estimate=estimate,
         ci95=jackknife_interval(estimate, Estimates(without.values[active], without.codes[active])),
-        percentile95=percentile_interval(defined),
-        lower95=lower_bound(defined, undefined_draws),
+        percentile95=percentile_interval(defined) if resampled else None,
+        lower95=lower_bound(defined, undefined_draws) if resampled else None,
         draws=len(drawn.values),
         undefined_draws=undefined_draws,
         **counts,

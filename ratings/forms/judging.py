@@ -32,9 +32,7 @@ class FlagForm(forms.Form):
 def posted_changes(data: Mapping[str, str]) -> dict[str, Change]:
     """Return the rating fields of a form post; `was-<field>` is what the page was made with."""
     names = {name for name in data if is_field(name)}
-    names |= {
-        name.removeprefix("was-") for name in data if is_field(name.removeprefix("was-"))
-    }
+    names |= {name.removeprefix("was-") for name in data if is_field(name.removeprefix("was-"))}
     return {
         name: Change(_lines(data.get(f"was-{name}", "")), _lines(data.get(name, "")))
         for name in names

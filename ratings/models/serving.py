@@ -1,6 +1,6 @@
 """What a judge is served, in which order: batches and their slots, stored once and never recomputed."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.apps import apps
 from django.db import models
@@ -50,7 +50,7 @@ class Batch(models.Model):
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
-    def with_progress(self) -> "SlotQuerySet":
+    def with_progress(self) -> "models.QuerySet[Any]":
         """Annotate `draft_version` (int), `submitted_version` (int or None), `is_done` and
         `is_started` (bool): the one definition of progress. Done means that the newest submission
         is of the draft as it stands.
@@ -104,6 +104,8 @@ class Slot(models.Model):
     blinding = models.ForeignKey(Blinding, on_delete=models.PROTECT, related_name="+")
     occasion = models.PositiveSmallIntegerField(default=1)
     rationales = models.CharField(max_length=4, choices=Rationales, default=Rationales.ONE)
+
+    has_consent: bool  # annotated by `permissions.slot_for`
 
     objects: ClassVar[SlotQuerySet] = SlotQuerySet.as_manager()  # type: ignore[assignment]
 

@@ -92,9 +92,7 @@ def _required(inputs: Inputs, criterion: str) -> int:
     return sum(1 for row in inputs.scores if row.criterion == criterion)
 
 
-def _groups(
-    matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]
-) -> dict[str, Any]:
+def _groups(matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]) -> dict[str, Any]:
     if len(set(professions.values())) < 2:
         return {}
     return {key: group_agreement(matrix, professions) for key, matrix in matrices.items()}

@@ -62,7 +62,9 @@ class Inputs:
              for j in self.judgements),
             key=lambda row: row[:4],
         )  # fmt: skip
-        responses = sorted([i.name, i.dilemma, i.condition, i.cluster] for i in self.responses.values())
+        responses = sorted(
+            [i.name, i.dilemma, i.condition, i.cluster] for i in self.responses.values()
+        )
         return sha256(
             {
                 "ratings": ratings,

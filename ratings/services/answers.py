@@ -80,9 +80,13 @@ def gaps(answers: Sequence[Answer], *, rationales: str) -> list[Gap]:
             found.append(Gap(name, key, "score"))
         elif answer.missing == Missing.OTHER and not answer.note:
             found.append(Gap(field_name(answer.part, key, "note"), key, "reason"))
-        elif rationales == "all" and answer.score is not None and not answer.rationale.strip():
-            if answer.criterion.asks_rationale:
-                found.append(Gap(field_name(answer.part, key, "rationale"), key, "rationale"))
+        elif (
+            rationales == "all"
+            and answer.criterion.asks_rationale
+            and answer.score is not None
+            and not answer.rationale.strip()
+        ):
+            found.append(Gap(field_name(answer.part, key, "rationale"), key, "rationale"))
     asking = [a for a in answers if a.criterion.asks_rationale and a.score is not None]
     if rationales == "one" and asking and not any(a.rationale.strip() for a in asking):
         first = asking[0]

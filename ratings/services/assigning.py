@@ -60,9 +60,7 @@ def _drawn_for_all_rationales(responses: list[tuple[int, int, int]], *, seed: in
     return {pks[random.below(len(pks))] for pks in by_dilemma.values()}
 
 
-def _store(
-    judge: Judge, panel: Panel, order: list[int], drawn: set[int], size: int
-) -> list[Batch]:
+def _store(judge: Judge, panel: Panel, order: list[int], drawn: set[int], size: int) -> list[Batch]:
     document = panel.protocol.document
     blindings = dict(
         Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]

@@ -38,11 +38,21 @@ def broken_at(panel: Panel) -> int | None:
     previous, expected = GENESIS, 1
     for row in AuditEvent.objects.filter(panel=panel).order_by("number").iterator():
         event = _event(row.number, row.at, row.actor, row.kind, row.payload)
-        if row.number != expected or row.previous != previous or row.sha256 != link(previous, event):
+        if (
+            row.number != expected
+            or row.previous != previous
+            or row.sha256 != link(previous, event)
+        ):
             return expected
         previous, expected = row.sha256, expected + 1
     return None
 
 
 def _event(number: int, at: datetime, actor: str, kind: str, payload: str) -> dict[str, Any]:
-    return {"number": number, "at": at.timestamp(), "actor": actor, "kind": kind, "payload": payload}
+    return {
+        "number": number,
+        "at": at.timestamp(),
+        "actor": actor,
+        "kind": kind,
+        "payload": payload,
+    }

@@ -29,7 +29,9 @@ class Clash:
 class Conflict(Exception):
     """A save met a newer version of the same field; nothing was overwritten."""
 
-    def __init__(self, clashes: Sequence[Clash], *, version: int, fields: Mapping[str, str]) -> None:
+    def __init__(
+        self, clashes: Sequence[Clash], *, version: int, fields: Mapping[str, str]
+    ) -> None:
         super().__init__([clash.name for clash in clashes])
         self.clashes = list(clashes)
         self.version = version

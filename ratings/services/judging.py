@@ -183,9 +183,7 @@ def hand_in(*, batch: Batch, at: datetime) -> Batch:
 
 
 @transaction.atomic
-def consent(
-    *, judge: Judge, language: str, conflicts: str, exposure: str, at: datetime
-) -> Consent:
+def consent(*, judge: Judge, language: str, conflicts: str, exposure: str, at: datetime) -> Consent:
     """Record what a judge agreed to and declared before the first response."""
     row = Consent.objects.create(
         judge=judge,

@@ -49,14 +49,20 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
         .values_list("slot__judge")
         .annotate(at=Max("saved_at"))
     )
-    return [
-        JudgeProgress(
-            judge,
-            batches.get(judge.pk, {}).get("n", 0),
-            batches.get(judge.pk, {}).get("handed", 0),
-            *counts.get(judge.pk, [0, 0, 0]),
-            flags.get(judge.pk, 0),
-            seen.get(judge.pk),
+    rows = []
+    for judge in judges:
+        of_judge = batches.get(judge.pk)
+        total, done, drafts = counts.get(judge.pk, [0, 0, 0])
+        rows.append(
+            JudgeProgress(
+                judge=judge,
+                batches=of_judge["n"] if of_judge else 0,
+                handed_in=of_judge["handed"] if of_judge else 0,
+                slots=total,
+                done=done,
+                drafts=drafts,
+                flags=flags.get(judge.pk, 0),
+                last_seen=seen.get(judge.pk),
+            )
         )
-        for judge in judges
-    ]
+    return rows

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
+from django.db.models import FilteredRelation, OuterRef, Q, Subquery
 
 from dilemmas.models import BlindedPart, Criterion, DilemmaText, Level, RubricText, RubricVersion
 from ratings.models import Slot
@@ -96,7 +96,7 @@ def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
         Level.objects.filter(criterion__version=version)
         .annotate(text=FilteredRelation("texts", condition=Q(texts__language=language)))
         .order_by("value")
-        .values_list("criterion", "value", short=F("text__short"), full=F("text__full"))
+        .values_list("criterion", "value", "text__short", "text__full")
     )
     for criterion, value, short, full in rows:
         levels.setdefault(criterion, []).append(LevelItem(f"{value:g}", short or "", full or ""))

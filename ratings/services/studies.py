@@ -31,7 +31,7 @@ from dilemmas.services import provenance
 from dilemmas.services.importing import refuse_one, write_rubric
 from dilemmas.services.reading import Problems, Row, number, read_rows
 from dilemmas.services.responses import Incoming, known_responses, write_judgements, write_responses
-from ratings.models import Batch, Judge, Membership, Panel, Protocol, Rating, Slot, Submission
+from ratings.models import Batch, Judge, Membership, Panel, Rating, Slot, Submission
 from ratings.models.people import Role
 from ratings.services import audit
 from ratings.services.assigning import slot_code

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -25,6 +25,7 @@ from ratings.services.errors import Refused
 from ratings.services.freezing import freeze_panel, obstacles
 from ratings.services.mail import send_invitation
 from ratings.services.progress import judge_progress
+from ratings.views.requests import PersonRequest
 
 _PLACES = {
     "no_policy": "protocol",
@@ -35,7 +36,7 @@ _PLACES = {
 
 
 @require_safe
-def panels(request: HttpRequest) -> HttpResponse:
+def panels(request: PersonRequest) -> HttpResponse:
     mine = (
         request.user.memberships.exclude(role=Role.JUDGE)
         .select_related("panel")
@@ -51,7 +52,7 @@ def panels(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def new_panel(request: HttpRequest) -> HttpResponse:
+def new_panel(request: PersonRequest) -> HttpResponse:
     owner_only(request.user)
     form = PanelForm(request.POST or None, user=request.user)
     if request.method == "POST" and form.is_valid():
@@ -68,7 +69,7 @@ def new_panel(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def overview(request: HttpRequest, slug: str) -> HttpResponse:
+def overview(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     draft = panel.state == Panel.State.DRAFT
     context = {
@@ -94,7 +95,7 @@ def _native(panel: Panel) -> bool:
 
 
 @require_safe
-def blinding(request: HttpRequest, slug: str) -> HttpResponse:
+def blinding(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     rows = (
         Blinding.objects.newest_in(panel.response_set)
@@ -108,7 +109,7 @@ def blinding(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def blind_one(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def blind_one(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     newest = Blinding.objects.newest_in(panel.response_set)
     row = get_object_or_404(
@@ -160,7 +161,7 @@ def _marked(text: str, part: int, findings: list[dict[str, Any]]) -> list[dict[s
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def protocol(request: HttpRequest, slug: str) -> HttpResponse:
+def protocol(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     if not _native(panel):
         raise Http404
@@ -203,7 +204,7 @@ def protocol(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _step(
-    request: HttpRequest,
+    request: PersonRequest,
     slug: str,
     template: str,
     act: Callable[[Panel], Any],
@@ -223,7 +224,7 @@ def _step(
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+def freeze(request: PersonRequest, slug: str) -> HttpResponse:
     return _step(
         request,
         slug,
@@ -239,7 +240,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def open_(request: HttpRequest, slug: str) -> HttpResponse:
+def open_(request: PersonRequest, slug: str) -> HttpResponse:
     return _step(
         request,
         slug,
@@ -252,7 +253,7 @@ def open_(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def close(request: HttpRequest, slug: str) -> HttpResponse:
+def close(request: PersonRequest, slug: str) -> HttpResponse:
     return _step(
         request,
         slug,
@@ -269,7 +270,7 @@ def close(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def publish(request: HttpRequest, slug: str) -> HttpResponse:
+def publish(request: PersonRequest, slug: str) -> HttpResponse:
     return _step(
         request,
         slug,
@@ -292,7 +293,7 @@ def _publishable(panel: Panel) -> dict[str, Any]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def judges(request: HttpRequest, slug: str) -> HttpResponse:
+def judges(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     if not _native(panel):
         raise Http404
@@ -328,7 +329,7 @@ def _people(panel: Panel) -> dict[str, Any]:
 
 
 @require_POST
-def revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def revoke(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     found = get_object_or_404(Invitation, panel=panel, pk=pk)
     try:
@@ -339,7 +340,7 @@ def revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_safe
-def audit(request: HttpRequest, slug: str) -> HttpResponse:
+def audit(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "audit")
     events = panel.events.order_by("-number")[:500]
     rows = [{"event": event} for event in events]

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -17,13 +17,14 @@ from ratings.forms.coordinating import ImportForm
 from ratings.models import Upload
 from ratings.permissions import owner_only
 from ratings.services import uploads
+from ratings.views.requests import PersonRequest
 
 _SHIPPED_RUBRIC = settings.BASE_DIR / "fixtures" / "rubrics" / "awb-semantic.json"
 _LARGEST = 64 * 1024 * 1024
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def start(request: HttpRequest) -> HttpResponse:
+def start(request: PersonRequest) -> HttpResponse:
     owner_only(request.user)
     if request.POST.get("shipped") == "rubric":
         content, name = _SHIPPED_RUBRIC.read_bytes(), _SHIPPED_RUBRIC.name
@@ -45,7 +46,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 
 def _kept(
-    request: HttpRequest, kind: str, name: str, content: bytes, target: str
+    request: PersonRequest, kind: str, name: str, content: bytes, target: str
 ) -> HttpResponse:
     foreign = ResponseSet.objects.filter(name=target).exclude(Q(uploader=request.user))
     if kind in ("responses", "judgements") and foreign.exists():
@@ -58,7 +59,7 @@ def _kept(
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def preview(request: HttpRequest, pk: int) -> HttpResponse:
+def preview(request: PersonRequest, pk: int) -> HttpResponse:
     """GET says what confirming would do; POST does it."""
     owner_only(request.user)
     now = timezone.now()
@@ -84,5 +85,3 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {"lines": refused.lines(), "count": len(refused.problems)}
         return render(request, "ratings/coordinating/preview.html", context, status=422)
     return render(request, "ratings/coordinating/preview.html", context)
-
-

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -25,6 +25,7 @@ from ratings.services import judging
 from ratings.services.errors import Conflict, Gap, Incomplete, Refused
 from ratings.services.serving import blinded_item, rubric_item
 from ratings.views.refusals import sign_in_first
+from ratings.views.requests import PersonRequest
 
 View = Callable[..., HttpResponse]
 
@@ -36,7 +37,7 @@ def carries_text(view: View) -> View:
 
 
 @require_safe
-def desk(request: HttpRequest) -> HttpResponse:
+def desk(request: PersonRequest) -> HttpResponse:
     """What waits for me, and how much is left."""
     judges = (
         Judge.objects.for_user(request.user)
@@ -68,7 +69,7 @@ def desk(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def consent(request: HttpRequest, slug: str) -> HttpResponse:
+def consent(request: PersonRequest, slug: str) -> HttpResponse:
     judge = judge_for(request.user, slug)
     if judge.consents.exists():
         return redirect("desk")
@@ -95,7 +96,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def instructions(request: HttpRequest, slug: str) -> HttpResponse:
+def instructions(request: PersonRequest, slug: str) -> HttpResponse:
     judge = judge_for(request.user, slug)
     panel = judge.panel
     context = {
@@ -108,7 +109,7 @@ def instructions(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def my_ratings(request: HttpRequest, slug: str) -> HttpResponse:
+def my_ratings(request: PersonRequest, slug: str) -> HttpResponse:
     """A judge's own copy of what they submitted."""
     judge = judge_for(request.user, slug)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -140,7 +141,7 @@ def my_ratings(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @carries_text
-def batch(request: HttpRequest, code: str) -> HttpResponse:
+def batch(request: PersonRequest, code: str) -> HttpResponse:
     """Review of a batch before it is handed in; POST hands it in, once and for good."""
     mine = batch_for(request.user, code)
     if not mine.judge.consents.exists():
@@ -168,7 +169,7 @@ def batch(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @carries_text
-def rate(request: HttpRequest, code: str, position: int) -> HttpResponse:
+def rate(request: PersonRequest, code: str, position: int) -> HttpResponse:
     """The rating page. POST saves, and with `action=done` marks the response done."""
     slot = slot_for(request.user, code, position)
     if not slot.has_consent:
@@ -201,7 +202,7 @@ def rate(request: HttpRequest, code: str, position: int) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @carries_text
-def draft(request: HttpRequest, code: str, position: int) -> HttpResponse:
+def draft(request: PersonRequest, code: str, position: int) -> HttpResponse:
     """The page's own saving. GET: the draft as it stands, and a fresh form token."""
     slot = slot_for(request.user, code, position)
     if request.method == "GET":
@@ -232,7 +233,7 @@ def draft(request: HttpRequest, code: str, position: int) -> HttpResponse:
 
 @require_POST
 @carries_text
-def flag(request: HttpRequest, code: str, position: int) -> HttpResponse:
+def flag(request: PersonRequest, code: str, position: int) -> HttpResponse:
     slot = slot_for(request.user, code, position)
     form = FlagForm(request.POST)
     if form.is_valid():
@@ -243,7 +244,7 @@ def flag(request: HttpRequest, code: str, position: int) -> HttpResponse:
 
 
 def _rating_page(
-    request: HttpRequest,
+    request: PersonRequest,
     slot: Slot,
     *,
     status: int = 200,
@@ -269,7 +270,7 @@ def _rating_page(
         "total": len(slots),
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
-        "browser_key": sha256_of_text(f"browser {slot.judge.user.opaque_id}")[:16],
+        "browser_key": sha256_of_text(f"browser {request.user.opaque_id}")[:16],
         "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
         "gaps": gaps or [],
         "conflict": conflict,

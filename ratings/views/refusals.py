@@ -28,7 +28,9 @@ def _carry(request: HttpRequest, *, status: int, signed_out: bool) -> HttpRespon
     carried = [(name, value) for name, value in request.POST.items() if name not in _NOT_CARRIED]
     context = {
         "carried": carried,
-        "texts": [(name, value) for name, value in carried if name.endswith("-rationale") and value],
+        "texts": [
+            (name, value) for name, value in carried if name.endswith("-rationale") and value
+        ],
         "action": request.POST.get("action", ""),
         "signed_out": signed_out,
     }

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -15,10 +15,11 @@ from ratings.models import Job, Report
 from ratings.permissions import panel_for
 from ratings.reports.export import COLUMNS, rating_rows
 from ratings.reports.render import view_of
+from ratings.views.requests import PersonRequest
 
 
 @require_safe
-def report(request: HttpRequest, slug: str) -> HttpResponse:
+def report(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "figures")
     newest = panel.reports.order_by("-number").first()
     may_run = request.user.memberships.filter(panel=panel, role="coordinator").exists()
@@ -38,7 +39,7 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def compute(request: HttpRequest, slug: str) -> HttpResponse:
+def compute(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     panel_for(request.user, slug, "figures")
     if not panel.reports.exists() or request.POST.get("reason", "").strip():
@@ -51,7 +52,7 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def report_json(request: HttpRequest, slug: str) -> HttpResponse:
+def report_json(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "figures")
     newest = get_object_or_404(Report.objects.filter(panel=panel).order_by("-number")[:1])
     return document_response(newest, slug)
@@ -70,7 +71,7 @@ class _Echo:
 
 
 @require_safe
-def ratings_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def ratings_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse:
     panel = panel_for(request.user, slug, "ratings")
     writer = csv.writer(_Echo())
 
@@ -85,7 +86,7 @@ def ratings_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 
 
 @require_safe
-def ratings_json(request: HttpRequest, slug: str) -> HttpResponse:
+def ratings_json(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "ratings")
     rows = [
         dict(zip(COLUMNS, (*row[:-1], row[-1].isoformat()), strict=True))

@@ -171,13 +171,9 @@ def test_handing_in_happens_once(cast):
 def test_nobody_is_judge_and_coordinator_of_one_panel(cast):
     mine = Membership.objects.filter(panel=cast.panel, user=cast.judges[0])
     refused(lambda: mine.update(role="coordinator"))
+    refused(lambda: Judge.objects.create(panel=cast.panel, user=cast.coordinator, code="J9"))
     refused(
-        lambda: Judge.objects.create(panel=cast.panel, user=cast.coordinator, code="J9")
-    )
-    refused(
-        lambda: Membership.objects.create(
-            panel=cast.panel, user=cast.coordinator, role="judge"
-        )
+        lambda: Membership.objects.create(panel=cast.panel, user=cast.coordinator, role="judge")
     )
 
 

@@ -8,7 +8,7 @@ from ratings.models import Draft, DraftCheckpoint, Rating, Submission
 from ratings.services import judging
 from ratings.services.errors import Conflict, Incomplete, Refused
 from ratings.services.judging import Change
-from tests.cast import NOW, CRITERIA, open_cast, rate_slot
+from tests.cast import CRITERIA, NOW, open_cast, rate_slot
 
 pytestmark = pytest.mark.django_db
 FIELD, OTHER = "0-opposition-rationale", "0-synthesis-rationale"
@@ -73,7 +73,7 @@ def test_same_field_of_two_pages_conflicts_and_keeps_both_texts(slot):
 
 def test_conflict_resolved_for_mine_is_stored(slot):
     save(slot, {FIELD: ("", "one")}, client="a")
-    with pytest.raises(Conflict) as conflict:
+    with pytest.raises(Conflict):
         save(slot, {FIELD: ("", "uno")}, client="b")
     save(slot, {FIELD: ("one", "uno")}, client="b", sequence=2)
     assert stored(slot)[FIELD] == "uno"
@@ -217,7 +217,9 @@ def test_two_pages_on_a_lossy_network_lose_nothing_acknowledged(slot, seed):
     for name, text in acknowledged:
         words = text.split()
         here = final.get(name, "").split()
-        safe = set(words) <= set(here) or any(set(words) <= set(k.get(name, "").split()) for k in kept)
+        safe = set(words) <= set(here) or any(
+            set(words) <= set(k.get(name, "").split()) for k in kept
+        )
         assert safe, f"{name}: {text!r} was acknowledged and is gone"
     for name, text in final.items():
         assert text.count(" ") == len(text.split()), "texts are whole"

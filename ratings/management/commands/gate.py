@@ -35,7 +35,9 @@ class Command(BaseCommand):
             self._refuse("The study was imported: nothing was registered, so there is no gate.")
         report = panel.reports.order_by("-number").first()
         if report is None:
-            self._refuse(f"The panel is {panel.state} and has no report: manage.py report comes first.")
+            self._refuse(
+                f"The panel is {panel.state} and has no report: manage.py report comes first."
+            )
         self.stdout.write(report.verdict)
         sys.exit(_CODES[Report.Verdict(report.verdict)])
 

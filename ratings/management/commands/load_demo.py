@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from awb_panel.accounts.models import User
+from dilemmas.blinding import blind
 from dilemmas.models import Blinding, ResponseSet
 from dilemmas.services.importing import import_dilemmas, import_rubric
 from dilemmas.services.responses import decide_blinding, import_judgements, import_responses
@@ -17,6 +18,18 @@ from ratings.services.protocols import write_protocol
 
 _SET = "demo-awb"
 _JUDGES = (("Metgessa", "physician"), ("Filòsof", "philosopher"), ("Metge", "physician"))
+
+
+def _edited(blinding: Blinding) -> dict[int, str]:
+    """What the demonstration's coordinator decides: whatever was found goes, between brackets."""
+    language = blinding.version.language or "ca"
+    edited = {}
+    for number, text in blinding.parts.values_list("number", "text"):
+        left = blind(text, condition_labels=(), language=language).unsafe
+        for finding in sorted(left, key=lambda one: -one.start):
+            text = text[: finding.start] + "[…]" + text[finding.end :]
+        edited[number] = text
+    return edited
 
 
 class Command(BaseCommand):
@@ -33,9 +46,8 @@ class Command(BaseCommand):
         )
         panel = self._panel(coordinator, now)
         for blinding in Blinding.objects.newest_in(panel.response_set).undecided():
-            texts = dict(blinding.parts.values_list("number", "text"))
             decide_blinding(
-                blinding_=blinding, texts=texts, actor=coordinator.opaque_id, at=now
+                blinding_=blinding, texts=_edited(blinding), actor=coordinator.opaque_id, at=now
             )
         actor = coordinator.opaque_id
         changes = {"policy": "ordinal", "publish_missed": True, "contrasts": [["E", "A"]]}
