@@ -127,7 +127,8 @@ def sync():
         say("Making the environment (a minute the first time) …")
         environment = dict(os.environ, UV_PYTHON_DOWNLOADS="never", UV_PROJECT_ENVIRONMENT=VENV)
         environment.pop("VIRTUAL_ENV", None)
-        command = [uv(), "sync", "--frozen", "--compile-bytecode", "--python", sys.executable]
+        command = [uv(), "sync", "--quiet", "--frozen", "--compile-bytecode"]
+        command += ["--python", sys.executable]
         if subprocess.run(command, env=environment).returncode:
             raise Trouble("The packages could not be installed. Check the network and try again.")
         stamp("environment", wanted)
@@ -235,8 +236,9 @@ def run(port, *, empty):
     prepare(environment, database if address.endswith(database) else None)
     children = start(environment, port)
     try:
+        door = owners_door(environment) if empty else None
         wait_for_page(port, children["web"])
-        tell_where_to_click(environment, port, empty=empty)
+        tell_where_to_click(port, door)
         watch(children)
     except KeyboardInterrupt:
         say("\nStopped.")
@@ -308,13 +310,19 @@ def wait_for_page(port, web):
     raise Trouble("The web process does not answer; the lines above say why.")
 
 
-def tell_where_to_click(environment, port, *, empty):
+def owners_door(environment):
+    """Ask, while the web process starts, how the first owner of an empty installation gets in."""
+    command = [PYTHON, "manage.py", "ownertoken"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def tell_where_to_click(port, door):
     say("")
-    if empty:
-        subprocess.run([PYTHON, "manage.py", "ownertoken"], env=environment)
-        say("AWB Panel is at       http://localhost:%d/" % port)
+    if door:
+        say(door.communicate()[0].strip())
+        say("AWB Panel is at http://localhost:%d/" % port)
     else:
-        say("The demonstration is at  http://localhost:%d/demo/" % port)
+        say("The demonstration is at http://localhost:%d/demo/" % port)
     say("Ctrl+C stops it.")
 
 

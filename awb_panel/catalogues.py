@@ -68,7 +68,7 @@ def _messages_in(source: str) -> Iterator[Message]:
     ):
         parts = [str(part or "") for part in (text if isinstance(text, tuple | list) else [text])]
         if parts and parts[0]:
-            is_plural = _function.startswith("ngettext") and len(parts) > 1
+            is_plural = str(_function).startswith("ngettext") and len(parts) > 1
             yield parts[0], parts[1] if is_plural else ""
 
 

@@ -6,6 +6,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("ratings.urls")),
     path("account/sign-in/", account.request_login_code, name="account_login"),
+    path("account/code/", account.request_login_code, name="account_request_login_code"),
     path("account/sign-in/code/", account.confirm_login_code, name="account_confirm_login_code"),
     path("account/sign-out/", account.logout, name="account_logout"),
 ]

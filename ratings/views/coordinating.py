@@ -177,9 +177,9 @@ def protocol(request: PersonRequest, slug: str) -> HttpResponse:
     frozen = panel.state != Panel.State.DRAFT
     if request.method == "POST":
         try:
-            if frozen:
-                raise Refused("panel_is_frozen")
             if form.is_valid():
+                if frozen:
+                    raise Refused("panel_is_frozen")
                 protocols.write_protocol(
                     panel=panel,
                     changes=form.cleaned_data,

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PURE = ("ratings.agreement", "ratings.design", "ratings.gate", "dilemmas.blinding")
+PURE = (
+    "ratings.agreement",
+    "ratings.design",
+    "ratings.gate",
+    "dilemmas.blinding",
+    "dilemmas.canonical",
+    "dilemmas.wording",
+)
 HEAVY = {"krippendorff", "matplotlib", "pandas", "scipy", "statsmodels"}
 NOT_FOR_SERVICES = ("django.http", "django.shortcuts", "django.contrib.messages")
 

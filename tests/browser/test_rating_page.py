@@ -1,0 +1,218 @@
+"""The rating page in a real browser: mouse, keyboard only, scripts off, trouble on the way."""
+
+import gzip
+import re
+
+import pytest
+
+from ratings.models import Draft, Rating, Submission
+from tests.browser.conftest import accessibility_problems, screenshot
+from tests.cast import CRITERIA, open_cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LONG = "Perquè la col·lega ho diu així. "
+
+
+@pytest.fixture
+def cast():
+    return open_cast(judges=2)
+
+
+def path(slot) -> str:
+    return f"/judge/batch/{slot.batch.code}/{slot.position}/"
+
+
+def stored(slot) -> dict[str, str]:
+    return {k: v["value"] for k, v in Draft.objects.get(slot=slot).fields.items()}
+
+
+def saved(page) -> None:
+    page.locator("[data-save-state='saved']").wait_for()
+
+
+def test_keyboard_alone_rates_a_response(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0]).new_page()
+    page.goto(path(slot))
+    page.locator("fieldset.criterion input[type=radio]").first.focus()
+    for key in "0123":
+        page.keyboard.press(key)
+    page.keyboard.press("Tab")
+    page.keyboard.type("Shift+3 makes · in l·l; 0123 d ? stay text")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/2/")
+    scores = Rating.objects.filter(submission__slot=slot).order_by("criterion__position")
+    assert list(scores.values_list("score", flat=True)) == [0, 1, 2, 3]
+    assert scores.last().rationale == "Shift+3 makes · in l·l; 0123 d ? stay text"
+
+
+def test_enter_on_a_radio_saves_and_does_not_finish(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0]).new_page()
+    page.goto(path(slot))
+    page.locator("input[value='2']").first.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    saved(page)
+    assert stored(slot) == {"0-opposition-answer": "2"}
+    assert not Submission.objects.exists()
+
+
+def test_scripts_off_everything_works(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0], js=False).new_page()
+    page.goto(path(slot))
+    page.locator("textarea").first.fill(LONG)
+    page.get_by_role("button", name="Save", exact=True).click()
+    assert page.locator("textarea").first.input_value() == LONG
+    page.get_by_role("button", name="Done: next response").click()
+    assert page.get_by_text("4 things are missing").is_visible()
+    page.get_by_role("link", name="Opposition: Choose a level").click()
+    for fieldset in page.locator("fieldset.criterion").all():
+        fieldset.locator("input[value='1']").check()
+    page.get_by_role("button", name="Done: next response").click()
+    assert page.url.endswith("/2/")
+    rating = Rating.objects.get(submission__slot=slot, criterion__key="opposition")
+    assert (rating.score, rating.rationale) == (1, LONG)
+
+
+def test_scripts_off_session_gone_text_is_carried(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0], js=False)
+    page = browser.new_page()
+    page.goto(path(slot))
+    page.locator("textarea").first.fill(LONG)
+    cookies = browser.cookies()
+    browser.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Save", exact=True).click()
+    assert page.get_by_role("heading", name="Please sign in again").is_visible()
+    assert page.get_by_text(LONG.strip()).is_visible()
+    assert stored(slot) == {}, "nothing is stored unauthenticated"
+    browser.add_cookies([c for c in cookies if c["name"] == "sessionid"])
+    page.get_by_role("button", name="Save what I wrote").click()
+    assert stored(slot) == {"0-opposition-rationale": LONG}
+
+
+def test_offline_text_is_kept_and_sent_later(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    browser.set_offline(True)
+    page.locator("textarea").first.fill(LONG)
+    page.locator("[data-save-state='offline']").wait_for()
+    assert "kept on this device" in page.locator("[data-save-state]").inner_text()
+    assert stored(slot) == {}
+    browser.set_offline(False)
+    saved(page)
+    assert stored(slot) == {"0-opposition-rationale": LONG}
+    assert page.evaluate("Object.keys(localStorage).filter(k => k.startsWith('awb:')).length") == 0
+
+
+def test_unsent_text_comes_back_after_the_page_was_closed(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    browser.set_offline(True)
+    page.locator("textarea").first.fill(LONG)
+    page.locator("[data-save-state='offline']").wait_for()
+    page.close()
+    browser.set_offline(False)
+    again = browser.new_page()
+    again.goto(path(slot))
+    saved(again)
+    assert again.locator("textarea").first.input_value() == LONG
+    assert stored(slot) == {"0-opposition-rationale": LONG}
+
+
+def test_two_tabs_in_conflict_keep_both_texts(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    one, two = browser.new_page(), browser.new_page()
+    one.goto(path(slot))
+    two.goto(path(slot))
+    one.locator("textarea").first.fill("one")
+    saved(one)
+    two.locator("textarea").first.fill("two")
+    two.get_by_role("button", name="Put them together").wait_for()
+    assert stored(slot)["0-opposition-rationale"] == "one"
+    two.get_by_role("button", name="Put them together").click()
+    saved(two)
+    assert stored(slot)["0-opposition-rationale"] == "one\n\ntwo"
+
+
+def test_signed_out_in_another_tab_text_stays_and_is_sent_after(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    cookies = browser.cookies()
+    browser.clear_cookies(name="sessionid")
+    page.locator("textarea").first.fill(LONG)
+    page.get_by_role("link", name="Sign in again").wait_for()
+    browser.add_cookies([c for c in cookies if c["name"] == "sessionid"])
+    saved(page)
+    assert stored(slot) == {"0-opposition-rationale": LONG}
+
+
+def test_other_judge_on_this_browser_never_gets_the_text(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    from tests.browser.conftest import sign_in
+
+    sign_in(browser, cast.judges[1], page.url)
+    page.locator("textarea").first.fill(LONG)
+    page.locator("[data-save-state='other']").wait_for()
+    assert all(not Draft.objects.get(slot=s).fields for s in cast.slots(0) + cast.slots(1))
+
+
+def test_double_click_on_done_is_one_submission(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0]).new_page()
+    page.goto(path(slot))
+    for fieldset in page.locator("fieldset.criterion").all():
+        fieldset.locator("input[value='1']").check()
+    page.get_by_role("button", name="Done: next response").dblclick()
+    page.wait_for_url("**/2/")
+    assert Submission.objects.filter(slot=slot).count() == 1
+
+
+@pytest.mark.parametrize("language", ["ca", "es", "en"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (390, "light")])
+def test_judge_pages_pass_axe(cast, context, language, width, scheme):
+    judge = cast.judges[0]
+    judge.language = language
+    judge.save(update_fields=["language"])
+    slot = cast.slots(0)[0]
+    page = context(user=judge, width=width, scheme=scheme).new_page()
+    batch = f"/judge/batch/{slot.batch.code}/"
+    for name, address in (
+        ("desk", "/judge/"), ("batch", batch), ("rate", path(slot)),
+        ("instructions", f"/judge/{cast.panel.slug}/instructions/"),
+    ):  # fmt: skip
+        page.goto(address)
+        assert accessibility_problems(page) == [], (name, language, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        screenshot(page, f"{name}-{language}-{width}")
+
+
+def test_rating_page_is_light(cast, context):
+    """Cold: at most 8 requests and 100 KB compressed for a response of 4 KB."""
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0]).new_page()
+    bodies = []
+    page.on("response", lambda response: bodies.append((response.url, response.body())))
+    page.goto(path(slot), wait_until="networkidle")
+    hosts = {re.sub(r"^https?://([^/:]+).*", r"\1", url) for url, _body in bodies}
+    assert hosts == {"localhost"}, "no request leaves the site"
+    assert len(bodies) <= 8
+    assert sum(len(gzip.compress(body)) for _url, body in bodies) + 4096 <= 100_000
+
+
+def test_criteria_of_the_fixture_are_all_on_the_page(cast, context):
+    page = context(user=cast.judges[0]).new_page()
+    page.goto(path(cast.slots(0)[0]))
+    assert page.locator("fieldset.criterion").count() == len(CRITERIA)

@@ -1,0 +1,226 @@
+"""Every address × everybody: what is not yours is not found, in the same words as what is not there."""
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+
+from awb_panel.accounts.models import User
+from dilemmas.models import Blinding
+from ratings.models import Invitation, Membership
+from ratings.services.invitations import hash_token, invite
+from ratings.services.uploads import keep_upload
+from tests.cast import NOW, draft_panel, join, open_cast
+
+pytestmark = pytest.mark.django_db
+
+ROLES = (
+    "anonymous", "stranger", "judge", "other_judge", "observer", "coordinator",
+    "other_coordinator", "owner",
+)  # fmt: skip
+DOOR = 302  # to the sign-in page, or onward to the person's own desk
+REFUSED = 401  # a judge's post without a session: the text is carried
+
+# name → (method, who gets what, everybody else signed in gets 404); anonymous gets `DOOR` unless
+# said. The panel is open: figures, exports and publication exist for nobody yet.
+COORDINATOR = {"coordinator": 200}
+JUDGE = {"judge": 200}
+MATRIX: dict[str, dict[str, dict[str, int]]] = {
+    "home": {"GET": dict.fromkeys(ROLES, 302) | {"anonymous": 200, "stranger": 200}},
+    "language": {"POST": dict.fromkeys(ROLES, 302)},
+    "demo": {"GET": {"anonymous": 404}, "POST": {"anonymous": 404}},
+    "first_owner": {"GET": {"anonymous": 404}, "POST": {"anonymous": 404}},
+    "invitation": {"GET": dict.fromkeys(ROLES, 200)},
+    "invitation_decline": {"GET": dict.fromkeys(ROLES, 200)},
+    "desk": {"GET": dict.fromkeys(ROLES[1:], 200)},
+    "consent": {"GET": {"judge": 302}},
+    "instructions": {"GET": JUDGE},
+    "my_ratings": {"GET": JUDGE},
+    "batch": {"GET": JUDGE, "POST": {"judge": 422, "anonymous": REFUSED}},
+    "rate": {"GET": JUDGE, "POST": {"judge": 302, "anonymous": REFUSED}},
+    "draft": {"GET": JUDGE, "POST": {"judge": 400, "anonymous": REFUSED}},
+    "flag": {"POST": {"judge": 422, "anonymous": REFUSED}},
+    "panels": {
+        "GET": {"observer": 200, "coordinator": 200, "other_coordinator": 200, "owner": 200}
+    },
+    "new_panel": {"GET": {"owner": 200}, "POST": {"owner": 422}},
+    "import": {"GET": {"owner": 200}, "POST": {"owner": 422}},
+    "import_preview": {"GET": {"owner": 422}, "POST": {"owner": 422}},
+    "overview": {"GET": COORDINATOR},
+    "blinding": {"GET": COORDINATOR},
+    "blind_one": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "protocol": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "freeze": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "open": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "judges": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "revoke": {"POST": {"coordinator": 302}},
+    "close": {"GET": COORDINATOR},
+    "publish": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "audit": {"GET": COORDINATOR},
+    "report": {"GET": {}},
+    "report_compute": {"POST": {}},
+    "report_json": {"GET": {}},
+    "ratings_csv": {"GET": {}},
+    "ratings_json": {"GET": {}},
+    "published": {"GET": dict.fromkeys(ROLES, 200)},
+    "published_panel": {"GET": {"anonymous": 404}},
+    "published_report_json": {"GET": {"anonymous": 404}},
+    "account_login": {"GET": dict.fromkeys(ROLES, 302) | {"anonymous": 200}},
+    "account_request_login_code": {"GET": dict.fromkeys(ROLES, 302) | {"anonymous": 200}},
+    "account_confirm_login_code": {"GET": dict.fromkeys(ROLES, 302)},
+    "account_logout": {"GET": dict.fromkeys(ROLES, 200) | {"anonymous": 302}},
+}
+
+
+@pytest.fixture
+def world():
+    cast = open_cast(judges=1)
+    other = open_cast(judges=1, slug="other")
+    slot = cast.slots(0)[0]
+    token = invite(
+        panel=cast.panel, email="new@panel.test", role="judge", language="en", actor="", at=NOW
+    ).token
+    Invitation.objects.filter(token_sha256=hash_token(token)).update(expires_at="2999-01-01T00:00Z")
+    upload = keep_upload(
+        owner=cast.owner, kind="dilemmas", name="x.csv", content=b"", target="x",
+        at=NOW.replace(year=2998),
+    )  # fmt: skip
+    people = {
+        "stranger": cast.stranger,
+        "judge": cast.judges[0],
+        "other_judge": other.judges[0],
+        "observer": cast.observer,
+        "coordinator": cast.coordinator,
+        "other_coordinator": other.coordinator,
+        "owner": cast.owner,
+    }
+    slug, code = cast.panel.slug, slot.batch.code
+    blinding = Blinding.objects.newest_in(cast.panel.response_set).first()
+    waiting = Invitation.objects.get(email="new@panel.test")
+    addresses = {
+        "home": "/",
+        "language": "/language/",
+        "demo": "/demo/",
+        "first_owner": "/installation/owner/x/",
+        "invitation": f"/invitation/{token}/",
+        "invitation_decline": f"/invitation/{token}/decline/",
+        "desk": "/judge/",
+        "consent": f"/judge/{slug}/consent/",
+        "instructions": f"/judge/{slug}/instructions/",
+        "my_ratings": f"/judge/{slug}/my-ratings.csv",
+        "batch": f"/judge/batch/{code}/",
+        "rate": f"/judge/batch/{code}/1/",
+        "draft": f"/judge/batch/{code}/1/draft/",
+        "flag": f"/judge/batch/{code}/1/flag/",
+        "panels": "/coordinate/",
+        "new_panel": "/coordinate/new/",
+        "import": "/coordinate/import/",
+        "import_preview": f"/coordinate/import/{upload.pk}/",
+        "blind_one": f"/coordinate/{slug}/blinding/{blinding.pk}/",
+        "overview": f"/coordinate/{slug}/",
+        "revoke": f"/coordinate/{slug}/judges/{waiting.pk}/revoke/",
+        "report": f"/report/{slug}/",
+        "report_compute": f"/report/{slug}/compute/",
+        "report_json": f"/report/{slug}/report.json",
+        "ratings_csv": f"/report/{slug}/ratings.csv",
+        "ratings_json": f"/report/{slug}/ratings.json",
+        "published": "/published/",
+        "published_panel": f"/published/{slug}/",
+        "published_report_json": f"/published/{slug}/report.json",
+        "account_login": "/account/sign-in/",
+        "account_request_login_code": "/account/code/",
+        "account_confirm_login_code": "/account/sign-in/code/",
+        "account_logout": "/account/sign-out/",
+    }
+    for name in ("blinding", "protocol", "freeze", "open", "judges", "close", "publish", "audit"):
+        addresses[name] = f"/coordinate/{slug}/{name}/"
+    return people, addresses
+
+
+def test_matrix_lists_every_address():
+    names = {
+        pattern.name
+        for resolver in get_resolver().url_patterns
+        for pattern in getattr(resolver, "url_patterns", [resolver])
+    }
+    assert names == set(MATRIX), "a new address needs a line in MATRIX"
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_everybody_at(world, name):
+    people, addresses = world
+    for method, expected in MATRIX[name].items():
+        for role in ROLES:
+            client = Client()
+            if role != "anonymous":
+                client.force_login(people[role])
+            data = {"language": "en"} if name == "language" else {}
+            response = getattr(client, method.lower())(addresses[name], data)
+            wanted = expected.get(role, DOOR if role == "anonymous" else 404)
+            assert response.status_code == wanted, (method, name, role, response.status_code)
+
+
+@pytest.mark.parametrize("name", ["overview", "rate", "report", "blind_one", "draft", "revoke"])
+def test_forbidden_and_unknown_look_the_same(world, name, django_assert_max_num_queries):
+    people, addresses = world
+    client = Client()
+    client.force_login(people["stranger"])
+    method = client.post if name == "revoke" else client.get
+    forbidden = method(addresses[name])
+    parts = addresses[name].split("/")
+    parts[3 if name in ("rate", "draft") else 2] = "0000unknown"
+    unknown = method("/".join(parts))
+    assert (forbidden.status_code, forbidden.content) == (unknown.status_code, unknown.content)
+
+
+def test_unknown_methods_are_refused(world):
+    people, addresses = world
+    client = Client()
+    client.force_login(people["judge"])
+    for name in ("rate", "batch", "desk", "flag"):
+        assert client.delete(addresses[name]).status_code == 405, name
+
+
+def test_owner_and_coordinator_cannot_be_invited_as_judges():
+    from ratings.services.errors import Refused
+
+    cast = draft_panel()
+    for person in (cast.owner, cast.coordinator):
+        with pytest.raises(Refused):
+            invite(panel=cast.panel, email=person.email, role="judge", language="en", actor="",
+                   at=NOW)  # fmt: skip
+
+
+def test_judge_of_a_set_never_sees_it_as_coordinator_elsewhere():
+    """Who coordinates another panel on the same responses knows their conditions."""
+    from ratings.services.errors import Refused
+    from ratings.services.panels import create_panel
+
+    cast = draft_panel()
+    second = create_panel(
+        slug="second", title="Second", response_set=cast.panel.response_set,
+        rubric_version=cast.panel.rubric_version, content_language="en",
+        coordinator=User.objects.create_user("second@panel.test"), at=NOW,
+    )  # fmt: skip
+    coordinator = Membership.objects.get(panel=second).user
+    with pytest.raises(Refused):
+        join(cast, coordinator.email)
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({}, 200),
+        ({"HTTP_X_FORWARDED_FOR": "1.2.3.4"}, 404),
+        ({"HTTP_FORWARDED": "for=1.2.3.4"}, 404),
+        ({"REMOTE_ADDR": "10.0.0.7"}, 404),
+        ({"HTTP_HOST": "panel.example.org"}, 404),
+    ],
+)
+def test_demo_door_opens_on_this_computer_only(client, settings, change, status):
+    settings.DEMO, settings.BIND, settings.ALLOWED_HOSTS = True, "127.0.0.1:8000", ["*"]
+    environment = {"HTTP_HOST": "localhost:8000", "REMOTE_ADDR": "127.0.0.1"} | change
+    assert client.get("/demo/", **environment).status_code == status
+    settings.DEMO = False
+    assert client.get("/demo/", **environment).status_code == 404
+    settings.DEMO, settings.BIND = True, "0.0.0.0:8000"
+    assert client.get("/demo/", **environment).status_code == 404
