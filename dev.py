@@ -26,6 +26,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VAR = os.path.join(ROOT, "var")
@@ -177,6 +178,14 @@ def compile_catalogues():
     stamp("catalogues", wanted)
 
 
+def sqlite_address(path):
+    return "sqlite:///" + urllib.parse.quote(path)
+
+
+# A real installation started by hand may send real e-mails.
+KEPT_WHEN_EMPTY = ("AWB_EMAIL_", "AWB_TIME_ZONE")
+
+
 def settings_environment(**settings):
     """Return the variables for our own processes: no AWB_ setting of the caller's leaks in."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWB_")}
@@ -222,10 +231,12 @@ def run(port, *, empty):
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     database = os.path.join(VAR, "installation.sqlite3" if empty else "demo.sqlite3")
-    address = "sqlite:///" + database
+    address = sqlite_address(database)
     if empty:
         address = os.environ.get("DATABASE_URL", address)
+    own = {n: v for n, v in os.environ.items() if empty and n.startswith(KEPT_WHEN_EMPTY)}
     environment = settings_environment(
+        **own,
         AWB_INSECURE_HTTP="1",
         AWB_DEMO="0" if empty else "1",
         AWB_BIND="127.0.0.1:%d" % port,
@@ -233,7 +244,7 @@ def run(port, *, empty):
         AWB_SITE_URL="http://localhost:%d" % port,
         DATABASE_URL=address,
     )
-    prepare(environment, database if address.endswith(database) else None)
+    prepare(environment, database if address == sqlite_address(database) else None)
     children = start(environment, port)
     try:
         door = owners_door(environment) if empty else None
@@ -368,7 +379,7 @@ def steps(extra, *, long, fast):
         AWB_INSECURE_HTTP="1",
         AWB_STATIC_FROM_SOURCE="1",
         AWB_EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend",
-        DATABASE_URL="sqlite:///" + os.path.join(VAR, "checks.sqlite3"),
+        DATABASE_URL=sqlite_address(os.path.join(VAR, "checks.sqlite3")),
     )
     deployed = dict(
         environment,

@@ -9,6 +9,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -122,6 +123,7 @@ def main(arguments: list[str]) -> int:
     if not command:
         print(__doc__)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server goes too
     with server() as address:
         return subprocess.run(command, env=os.environ | {"DATABASE_URL": address}).returncode
 

@@ -27,7 +27,7 @@ def stored(slot) -> dict[str, str]:
 
 
 def saved(page) -> None:
-    page.locator("[data-save-state='saved']").wait_for()
+    page.locator("[data-state='saved']").wait_for()
 
 
 def test_keyboard_alone_rates_a_response(cast, context):
@@ -100,7 +100,7 @@ def test_offline_text_is_kept_and_sent_later(cast, context):
     page.goto(path(slot))
     browser.set_offline(True)
     page.locator("textarea").first.fill(LONG)
-    page.locator("[data-save-state='offline']").wait_for()
+    page.locator("[data-state='offline']").wait_for()
     assert "kept on this device" in page.locator("[data-save-state]").inner_text()
     assert stored(slot) == {}
     browser.set_offline(False)
@@ -116,7 +116,7 @@ def test_unsent_text_comes_back_after_the_page_was_closed(cast, context):
     page.goto(path(slot))
     browser.set_offline(True)
     page.locator("textarea").first.fill(LONG)
-    page.locator("[data-save-state='offline']").wait_for()
+    page.locator("[data-state='offline']").wait_for()
     page.close()
     browser.set_offline(False)
     again = browser.new_page()
@@ -163,9 +163,9 @@ def test_other_judge_on_this_browser_never_gets_the_text(cast, context):
     page.goto(path(slot))
     from tests.browser.conftest import sign_in
 
-    sign_in(browser, cast.judges[1], page.url)
+    sign_in(browser, cast.judges[1], page.url.split("/judge/")[0])
     page.locator("textarea").first.fill(LONG)
-    page.locator("[data-save-state='other']").wait_for()
+    page.locator("[data-state='other']").wait_for()
     assert all(not Draft.objects.get(slot=s).fields for s in cast.slots(0) + cast.slots(1))
 
 
@@ -175,8 +175,8 @@ def test_double_click_on_done_is_one_submission(cast, context):
     page.goto(path(slot))
     for fieldset in page.locator("fieldset.criterion").all():
         fieldset.locator("input[value='1']").check()
-    page.get_by_role("button", name="Done: next response").dblclick()
-    page.wait_for_url("**/2/")
+    page.get_by_role("button", name="Done: next response").dblclick(no_wait_after=True)
+    page.get_by_text("Response 2 of 10").first.wait_for()
     assert Submission.objects.filter(slot=slot).count() == 1
 
 
