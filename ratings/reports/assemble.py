@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from ratings.agreement.analyse import analyse
+from ratings.agreement.analyse import evaluate
 from ratings.agreement.comparison import (
     compare_with_model,
     condition_means,
@@ -18,6 +18,7 @@ from ratings.agreement.comparison import (
 )
 from ratings.agreement.contrasts import contrasts
 from ratings.agreement.matrix import RatingMatrix
+from ratings.agreement.results import CriterionAgreement
 from ratings.gate import CriterionInput, Policy, decide
 from ratings.models import Panel
 from ratings.reports.inputs import Inputs
@@ -39,11 +40,8 @@ def assemble(
     draws, seed = protocol["bootstrap_draws"], protocol["bootstrap_seed"]
     matrices = {key: build_matrix(inputs, key) for key in inputs.scales}
     matrices = {key: matrix for key, matrix in matrices.items() if matrix.units}
-    criteria = analyse(matrices, draws=draws, seed=seed, progress=progress)
-    for key, entry in criteria.items():
-        entry["title"] = inputs.titles[key]
-        entry["varies"] = matrices[key].varies
-        entry["required"] = _required(inputs, key)
+    evaluated = evaluate(matrices, draws=draws, seed=seed, progress=progress)
+    criteria = {key: _criterion(one, matrices[key], inputs) for key, one in evaluated.items()}
     native = panel.origin == Panel.Origin.NATIVE
     conditions = {
         unit_of(inputs, row.response, row.part): inputs.responses[row.response].condition
@@ -54,14 +52,20 @@ def assemble(
         "code_version": settings.VERSION,
         "software": {"python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES},
-        "panel": _panel(panel, protocol, registered=native),
+        "panel": _panel(panel, protocol, registered=native) | {"criteria": inputs.titles},
         "inputs_sha256": inputs.sha256(),
         "criteria": criteria,
         "groups": _groups(matrices, inputs.professions),
         "conditions": condition_means(matrices, conditions),
         "judges": rater_means(matrices),
         "contrasts": _contrasts(
-            matrices, conditions, protocol, registered=native, draws=draws, seed=seed
+            matrices,
+            conditions,
+            protocol,
+            scales=inputs.scales,
+            registered=native,
+            draws=draws,
+            seed=seed,
         ),
         "model_judges": _model_judges(inputs, matrices),
         "gate": _gate(criteria, inputs, protocol) if native else None,
@@ -87,9 +91,27 @@ def _panel(panel: Panel, protocol: Mapping[str, Any], *, registered: bool) -> Do
     }
 
 
-def _required(inputs: Inputs, criterion: str) -> int:
-    """Scores that the done slots should have on this criterion, given or said to be missing."""
-    return sum(1 for row in inputs.scores if row.criterion == criterion)
+def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) -> Document:
+    """Return what is kept of a criterion: the agreement, and how much of it was missing."""
+    entry = found.to_dict()
+    for key, one in found.coefficients.items():
+        entry["coefficients"][key] |= {
+            "n_clusters": one.n_clusters,
+            "undefined_draws": one.undefined_draws,
+        }
+    answers = sum(1 for row in inputs.scores if row.criterion == found.name)
+    return entry | {
+        "title": inputs.titles[found.name],
+        "varies": matrix.varies,
+        "n_clusters": len(set(matrix.clusters)),
+        "missing": answers - entry["n_ratings"],
+        "required": answers + _unsubmitted(inputs.flow),
+    }
+
+
+def _unsubmitted(flow: Mapping[str, Any]) -> int:
+    """Responses that a judge owes: given and never done, or promised and given to nobody."""
+    return int(flow["never_done"] - flow["left_by_withdrawn"] + flow["unfilled"])
 
 
 def _groups(matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]) -> dict[str, Any]:
@@ -103,23 +125,28 @@ def _contrasts(
     conditions: Mapping[str, str],
     protocol: Mapping[str, Any],
     *,
+    scales: Mapping[str, Sequence[float]],
     registered: bool,
     draws: int,
     seed: int,
 ) -> dict[str, list[Document]]:
-    """Registered contrasts as the protocol has them; of an imported study all, as exploration."""
+    """Return the protocol's contrasts; of an imported study all there are, as exploration."""
     labels = sorted(set(conditions.values()))
     pairs = [(a, b) for a, b in protocol["contrasts"] if a in labels and b in labels]
     if not registered:
         pairs = list(combinations(labels, 2))
     if not pairs or not matrices:
         return {}
-    total = total_matrix(matrices)
+    compared = dict(matrices)
+    if matrices.keys() == scales.keys():  # a total needs every criterion
+        compared = {"total": total_matrix(matrices)} | compared
     found: dict[str, list[Document]] = {}
-    for key, matrix in [("total", total), *matrices.items()]:
+    for key, matrix in compared.items():
         maximum = matrix.scale[-1] if key == "total" and matrix.scale[-1] > 0 else 1.0
         rows = contrasts(matrix, conditions, pairs, draws=draws, seed=seed, maximum=maximum)
-        found[key] = [row.to_dict() | {"registered": registered} for row in rows]
+        # Holm is over the registered contrasts; among unregistered ones it would correct nothing.
+        said = {"registered": True} if registered else {"registered": False, "p_holm": None}
+        found[key] = [row.to_dict() | said for row in rows]
     return found
 
 
@@ -164,10 +191,10 @@ def _gate_inputs(
                 estimate=coefficient.get("estimate"),
                 lower95=coefficient.get("lower95"),
                 undefined=coefficient.get("undefined"),
-                required=entry["required"] if entry else 0,
+                required=entry["required"] if entry else _unsubmitted(inputs.flow),
                 rated=entry["n_ratings"] if entry else 0,
                 varies=entry["varies"] if entry else False,
-                unsubmitted=inputs.flow["never_done"],
+                unsubmitted=_unsubmitted(inputs.flow),
             )
         )
     return found

@@ -1,14 +1,15 @@
 """What a report is computed from: the counted ratings and the sealed model judgements, as rows."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, Subquery
 
 from dilemmas.canonical import sha256
-from dilemmas.models import BlindedPart, Criterion, ModelJudgement, Response
-from ratings.models import Batch, Judge, Panel, Rating, Slot, Submission
+from dilemmas.models import BlindedPart, Blinding, Criterion, ModelJudgement, Response
+from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
 
 
 class ScoreRow(NamedTuple):
@@ -75,8 +76,11 @@ class Inputs:
         )
 
 
-def read_inputs(panel: Panel) -> Inputs:
-    """Read what counts: the newest submission of every main slot at its first occasion."""
+def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
+    """Read what counts: the newest submission of every main slot at its first occasion.
+
+    `judges_planned` is what the protocol promised for each response; None where nothing was.
+    """
     newest = (
         Submission.objects.filter(slot=OuterRef("submission__slot"))
         .order_by("-number")
@@ -140,28 +144,50 @@ def read_inputs(panel: Panel) -> Inputs:
             )
             if profession
         },
-        flow=_flow(panel, scores),
+        flow=_flow(panel, scores, judges_planned),
     )
 
 
-def _flow(panel: Panel, scores: Sequence[ScoreRow]) -> dict[str, Any]:
-    """From imported to analysed: what was served, done, never done, not judged."""
-    slots = Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN)
-    done = slots.filter(submissions__isnull=False).distinct().count()
-    reasons: dict[str, int] = {}
-    for row in scores:
-        if row.missing:
-            reasons[row.missing] = reasons.get(row.missing, 0) + 1
+def _flow(
+    panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None
+) -> dict[str, Any]:
+    """From imported to analysed: what was served, done, never done, not judged, and by whom.
+
+    `unfilled` counts what the protocol promised and nobody was given: a drop-out whom a
+    replacement stands in for leaves no gap, a judge who never came does.
+    """
+    slots = Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN, occasion=1)
+    slots = slots.annotate(done=Exists(Submission.objects.filter(slot=OuterRef("pk"))))
+    never_done = slots.filter(done=False)
+    left = never_done.filter(judge__withdrawn_at__isnull=False).count()
+    responses = Response.objects.filter(response_set=panel.response_set)
+    held = Counter(
+        slots.exclude(done=False, judge__withdrawn_at__isnull=False).values_list(
+            "response", flat=True
+        )
+    )
+    gaps = (max(0, (judges_planned or 0) - held[pk]) for pk in responses.values_list("pk", flat=True))
     without_text = BlindedPart.objects.filter(
-        blinding__version__response__response_set=panel.response_set, text=""
+        blinding__in=Blinding.objects.newest_in(panel.response_set),  # type: ignore[attr-defined]
+        text="",
     ).values("blinding__version__response")
+    judges = Judge.objects.filter(panel=panel)
+    exposure = dict(
+        Consent.objects.filter(judge__panel=panel).order_by("pk").values_list("judge", "exposure")
+    )
     return {
-        "responses": Response.objects.filter(response_set=panel.response_set).count(),
-        "judges": Judge.objects.filter(panel=panel).count(),
+        "responses": responses.count(),
+        "judges": judges.count(),
+        "judges_planned": judges_planned,
+        "judges_withdrawn": judges.filter(withdrawn_at__isnull=False).count(),
+        "professions": dict(sorted(Counter(judges.values_list("profession", flat=True)).items())),
+        "exposure": dict(sorted(Counter(exposure.values()).items())),
         "slots": slots.count(),
-        "done": done,
-        "never_done": slots.count() - done,
-        "cannot_judge": reasons,
+        "done": slots.filter(done=True).count(),
+        "never_done": never_done.count(),
+        "left_by_withdrawn": left,
+        "unfilled": sum(gaps),
+        "cannot_judge": dict(sorted(Counter(row.missing for row in scores if row.missing).items())),
         "without_text": without_text.distinct().count(),
         "served_order_known": panel.origin == Panel.Origin.NATIVE,
     }
