@@ -5,4 +5,4 @@ from django.http import HttpRequest
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    return {"demo": settings.DEMO}
+    return {"demo": settings.DEMO, "languages": settings.LANGUAGES}

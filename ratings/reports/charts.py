@@ -1,5 +1,6 @@
 """Small server-made pictures (SVG): presentation attributes only, which a strict CSP allows."""
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -7,19 +8,33 @@ _WIDTH, _HEIGHT, _PAD = 260, 28, 8
 
 
 def against_threshold(
-    *, estimate: float | None, interval: Sequence[float] | None, threshold: float, title: str
+    *,
+    estimate: float | None,
+    interval: Sequence[float] | None,
+    threshold: float,
+    title: str,
+    description: str,
 ) -> str:
-    """Return a dot with its interval on a line from 0 to 1, the threshold as a dashed line."""
+    """Return a dot with its interval on a line that ends at 1, the threshold as a dashed line.
+
+    The line begins at 0, or further left in steps of .1 where a value is negative. `title` and
+    `description` are for those who do not see it; the same figures stand in a table beside it.
+    """
+    shown = [value for value in (estimate, threshold, *(interval or ())) if value is not None]
+    low = min(0.0, math.floor(min(shown) * 10) / 10)
+    high = max(1.0, *shown)
 
     def x(value: float) -> float:
-        return round(_PAD + max(0.0, min(1.0, value)) * (_WIDTH - 2 * _PAD), 1)
+        return round(_PAD + (value - low) / (high - low) * (_WIDTH - 2 * _PAD), 1)
 
     middle = _HEIGHT / 2
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'width="{_WIDTH}" height="{_HEIGHT}" role="img"><title>{escape(title)}</title>',
-        f'<line x1="{x(0)}" y1="{middle}" x2="{x(1)}" y2="{middle}" stroke="currentColor" '
-        'stroke-opacity=".25"/>',
+        f'width="{_WIDTH}" height="{_HEIGHT}" role="img">'
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
+        _line(x(low), middle, x(high), middle, opacity=".25"),
+        _line(x(0), middle - 4, x(0), middle + 4, opacity=".5"),
+        _line(x(1), middle - 4, x(1), middle + 4, opacity=".5"),
         f'<line x1="{x(threshold)}" y1="2" x2="{x(threshold)}" y2="{_HEIGHT - 2}" '
         'stroke="currentColor" stroke-dasharray="3 3"/>',
     ]
@@ -31,3 +46,10 @@ def against_threshold(
     if estimate is not None:
         parts.append(f'<circle cx="{x(estimate)}" cy="{middle}" r="5" fill="currentColor"/>')
     return "".join([*parts, "</svg>"])
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, *, opacity: str) -> str:
+    return (
+        f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" '
+        f'stroke-opacity="{opacity}"/>'
+    )

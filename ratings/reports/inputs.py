@@ -3,12 +3,20 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from dilemmas.canonical import sha256
-from dilemmas.models import BlindedPart, Blinding, Criterion, ModelJudgement, Response
+from dilemmas.models import (
+    BlindedPart,
+    Blinding,
+    Criterion,
+    ModelJudgement,
+    Response,
+    ResponseVersion,
+)
 from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
 
 
@@ -113,7 +121,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
             cluster or dilemma,
         )
         for pk, external, dilemma, condition, generator, replicate, cluster in (
-            Response.objects.filter(response_set=panel.response_set).values_list(
+            _responses(panel).values_list(
                 "pk", "external_id", "dilemma__code", "condition__label", "generator",
                 "replicate", "cluster",
             )
@@ -122,7 +130,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
     judgements = [
         JudgementRow(*row)
         for row in ModelJudgement.objects.filter(
-            response__response_set=panel.response_set, sealed_at__isnull=False
+            response__response_set=panel.response_set, sealed_at__lte=_sealed_by(panel)
         )
         .order_by("pk")
         .values_list("judge", "repetition", "response", "criterion", "score")
@@ -148,6 +156,19 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
     )
 
 
+def _sealed_by(panel: Panel) -> datetime | None:
+    """When the panel's content was fixed: what a later panel seals in the same set is not its."""
+    freeze = getattr(panel, "freeze", None)
+    return freeze.at if freeze else panel.closed_at
+
+
+def _responses(panel: Panel) -> QuerySet[Response]:
+    sealed = ResponseVersion.objects.filter(
+        response=OuterRef("pk"), sealed_at__lte=_sealed_by(panel)
+    )
+    return Response.objects.filter(Exists(sealed), response_set=panel.response_set)
+
+
 def _flow(
     panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None
 ) -> dict[str, Any]:
@@ -160,7 +181,7 @@ def _flow(
     slots = slots.annotate(done=Exists(Submission.objects.filter(slot=OuterRef("pk"))))
     never_done = slots.filter(done=False)
     left = never_done.filter(judge__withdrawn_at__isnull=False).count()
-    responses = Response.objects.filter(response_set=panel.response_set)
+    responses = _responses(panel).filter(kind=Response.Kind.RESPONSE)
     held = Counter(
         slots.exclude(done=False, judge__withdrawn_at__isnull=False).values_list(
             "response", flat=True

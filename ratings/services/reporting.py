@@ -24,25 +24,30 @@ def compute_report(
 ) -> Report:
     """Compute the next report of a panel that is over, and keep it.
 
-    Raises `Refused` if the panel is not closed.
+    Raises `Refused` if the panel is not closed, or if another report was kept meanwhile.
     """
     panel = Panel.objects.select_related("rubric_version__rubric").get(pk=panel.pk)
     if not panel.is_over:
         raise Refused("panel_not_closed")
     native = panel.origin == Panel.Origin.NATIVE
     protocol: dict[str, Any] = panel.protocol.document if native else unregistered_protocol()
-    inputs = read_inputs(panel)
+    before = panel.reports.count()
+    inputs = read_inputs(panel, judges_planned=protocol["judges_planned"] if native else None)
     document = assemble(panel, inputs, protocol=protocol, progress=progress)
-    return _keep(panel, document, reason=reason, at=at)
+    return _keep(panel, document, number=before + 1, reason=reason, at=at)
 
 
 @transaction.atomic
-def _keep(panel: Panel, document: dict[str, Any], *, reason: str, at: datetime) -> Report:
+def _keep(
+    panel: Panel, document: dict[str, Any], *, number: int, reason: str, at: datetime
+) -> Report:
     Panel.objects.select_for_update().get(pk=panel.pk)
+    if panel.reports.count() >= number:
+        raise Refused("newer_report", number=number)
     gate = document["gate"]
     report = Report.objects.create(
         panel=panel,
-        number=panel.reports.count() + 1,
+        number=number,
         document=canonical(document).decode(),
         sha256=sha256(document),
         inputs_sha256=document["inputs_sha256"],

@@ -24,9 +24,11 @@ class Command(BaseCommand):
         if report is None:
             try:
                 report = compute_report(panel=panel, at=timezone.now(), progress=self._progress)
-            except Refused:
+            except Refused as refused:
+                if refused.code != "panel_not_closed":
+                    raise CommandError(f"The report was not kept: {refused}.") from refused
                 message = f"The panel is {panel.state}: close it first."
-                raise CommandError(message) from None
+                raise CommandError(message) from refused
         if options["json"]:
             self.stdout.write(report.document)
         else:
@@ -42,11 +44,25 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{key}: {counts}, {entry['n_ratings']} ratings")
             for name, found in entry["coefficients"].items():
                 self.stdout.write(f"  {name:<34} {_figure(found)}")
+        self._print_means("Means by condition", document["conditions"])
+        self._print_means("Means by judge", document["judges"])
+        for one in document["contrasts"].get("total", []) if panel["registered"] else []:
+            self.stdout.write(f"\n{one['minuend']} - {one['subtrahend']}: {_figure(one)}")
+            self.stdout.write(f"  for {one['n_for']}, against {one['n_against']}, p {one['p_sign']}")
         if document["gate"]:
             self.stdout.write(f"\nPublication requirement: {document['gate']['verdict']}")
             for one in document["gate"]["criteria"]:
                 self.stdout.write(f"  {one['name']:<34} {one['verdict']} ({one['value']})")
         self.stdout.write(f"\nInputs SHA-256 {document['inputs_sha256']}")
+
+    def _print_means(self, heading: str, table: dict[str, dict[str, dict[str, Any]]]) -> None:
+        self.stdout.write(f"\n{heading}")
+        for label, by_criterion in table.items():
+            cells = (
+                f"{key} {'-' if one['mean'] is None else format(one['mean'], '.3f')}"
+                for key, one in by_criterion.items()
+            )
+            self.stdout.write(f"  {label:<20} {', '.join(cells)}")
 
     def _progress(self, done: int, total: int) -> None:
         if self.stderr.isatty():
@@ -55,7 +71,7 @@ class Command(BaseCommand):
 
 def _figure(found: dict[str, Any]) -> str:
     if found["estimate"] is None:
-        return f"undefined: {found['undefined']}"
+        return f"undefined: {found.get('undefined', 'nothing to compare')}"
     interval = found.get("ci95")
     shown = f"{found['estimate']:.3f}"
     return shown + (f"  [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
