@@ -12,9 +12,7 @@ REFUSALS = {
     "panel_not_closed": lazy("The panel is not closed yet."),
     "panel_is_over": lazy("The panel is closed: nobody can join it."),
     "judge_withdrawn": lazy("You have left this panel. What you handed in is kept."),
-    "batch_handed_in": lazy(
-        "This batch is handed in. Ask the coordinator if something must change."
-    ),
+    "batch_handed_in": lazy("This batch is handed in: it can be read, and no longer changed."),
     "batch_incomplete": lazy("The batch cannot be handed in yet: some responses are not done."),
     "obstacles": lazy("Something is missing before the panel can be frozen."),
     "slug_taken": lazy("There is another panel with this address. Choose another one."),
@@ -23,6 +21,7 @@ REFUSALS = {
     "protocol_unknown_rationales": lazy("Choose how many reasons are asked for."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
+    "newer_report": lazy("There is a newer report already. Look at it first."),
     "gate_not_met": lazy(
         "The requirement is not met, and the protocol did not say that a miss may be shown."
     ),
@@ -45,6 +44,19 @@ OBSTACLES = {
     "no_policy": lazy("The protocol has no publication requirement yet."),
     "levels_without_text": lazy("Some levels of the rubric are not written out."),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
+}
+
+# what blinding looks for in a text
+FINDINGS = {
+    "ambiguous": lazy("may be a code or a word"),
+    "axis": lazy("axis of the scaffold"),
+    "code": lazy("code of the scaffold"),
+    "condition": lazy("name of a condition"),
+    "header": lazy("heading of the scaffold"),
+    "model": lazy("name of a model"),
+    "name": lazy("name of a product or company"),
+    "path": lazy("path of the scaffold"),
+    "self": lazy("the system speaks of itself"),
 }
 
 REASONS = {

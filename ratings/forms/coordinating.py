@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from awb_panel.accounts.models import User
@@ -14,14 +15,19 @@ from ratings.services.protocols import RATIONALES
 from ratings.services.uploads import KINDS
 
 _LANGUAGES = settings.LANGUAGES
+_TAKEN = ("new", "import")  # pages that stand where a panel's would
 
 
 class PanelForm(forms.Form):
     title = forms.CharField(max_length=200, label=_("Title"))
     slug = forms.SlugField(
         max_length=80,
+        required=False,
         label=_("Address"),
-        help_text=_("Small letters, figures and hyphens; it becomes part of the address."),
+        help_text=_(
+            "Small letters, figures and hyphens, as part of the panel's address. If you leave it "
+            "empty, it is made from the title."
+        ),
     )
     response_set = forms.ModelChoiceField(ResponseSet.objects.none(), label=_("Responses"))
     rubric_version = forms.ModelChoiceField(RubricVersion.objects.none(), label=_("Rubric"))
@@ -40,6 +46,17 @@ class PanelForm(forms.Form):
         self.fields["rubric_version"].label_from_instance = (  # type: ignore[attr-defined]
             lambda version: f"{version.rubric.code} {version.number}"
         )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "slug" in cleaned and "title" in cleaned:
+            cleaned["slug"] = (cleaned["slug"] or slugify(cleaned["title"])[:80]).strip("-_")
+            if not cleaned["slug"]:
+                self.add_error("slug", _("Write an address: the title has no letter for one."))
+            elif cleaned["slug"] in _TAKEN:
+                message = _("There is another panel with this address. Choose another one.")
+                self.add_error("slug", message)
+        return cleaned
 
 
 class ImportForm(forms.Form):

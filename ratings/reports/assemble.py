@@ -52,7 +52,8 @@ def assemble(
         "code_version": settings.VERSION,
         "software": {"python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES},
-        "panel": _panel(panel, protocol, registered=native) | {"criteria": inputs.titles},
+        "panel": _panel(panel, protocol, registered=native),
+        "rubric": [{"key": key, "title": title} for key, title in inputs.titles.items()],
         "inputs_sha256": inputs.sha256(),
         "criteria": criteria,
         "groups": _groups(matrices, inputs.professions),

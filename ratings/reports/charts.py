@@ -1,6 +1,5 @@
 """Small server-made pictures (SVG): presentation attributes only, which a strict CSP allows."""
 
-import math
 from collections.abc import Sequence
 from html import escape
 
@@ -12,27 +11,27 @@ def against_threshold(
     estimate: float | None,
     interval: Sequence[float] | None,
     threshold: float,
+    low: float,
     title: str,
     description: str,
 ) -> str:
-    """Return a dot with its interval on a line that ends at 1, the threshold as a dashed line.
+    """Return a dot with its interval on a line from `low` to 1, the threshold as a dashed line.
 
-    The line begins at 0, or further left in steps of .1 where a value is negative. `title` and
-    `description` are for those who do not see it; the same figures stand in a table beside it.
+    Pictures that are read together have one `low`, 0 or -1. An interval that goes on beyond the
+    line is drawn to its end. `title` and `description` are for those who do not see it; the same
+    figures stand in a table beside it.
     """
-    shown = [value for value in (estimate, threshold, *(interval or ())) if value is not None]
-    low = min(0.0, math.floor(min(shown) * 10) / 10)
-    high = max(1.0, *shown)
 
     def x(value: float) -> float:
-        return round(_PAD + (value - low) / (high - low) * (_WIDTH - 2 * _PAD), 1)
+        place = (max(low, min(1.0, value)) - low) / (1.0 - low)
+        return round(_PAD + place * (_WIDTH - 2 * _PAD), 1)
 
     middle = _HEIGHT / 2
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'width="{_WIDTH}" height="{_HEIGHT}" role="img">'
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
-        _line(x(low), middle, x(high), middle, opacity=".25"),
+        _line(x(low), middle, x(1), middle, opacity=".25"),
         _line(x(0), middle - 4, x(0), middle + 4, opacity=".5"),
         _line(x(1), middle - 4, x(1), middle + 4, opacity=".5"),
         f'<line x1="{x(threshold)}" y1="2" x2="{x(threshold)}" y2="{_HEIGHT - 2}" '

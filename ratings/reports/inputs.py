@@ -169,9 +169,7 @@ def _responses(panel: Panel) -> QuerySet[Response]:
     return Response.objects.filter(Exists(sealed), response_set=panel.response_set)
 
 
-def _flow(
-    panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None
-) -> dict[str, Any]:
+def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) -> dict[str, Any]:
     """From imported to analysed: what was served, done, never done, not judged, and by whom.
 
     `unfilled` counts what the protocol promised and nobody was given: a drop-out whom a
@@ -187,7 +185,9 @@ def _flow(
             "response", flat=True
         )
     )
-    gaps = (max(0, (judges_planned or 0) - held[pk]) for pk in responses.values_list("pk", flat=True))
+    gaps = (
+        max(0, (judges_planned or 0) - held[pk]) for pk in responses.values_list("pk", flat=True)
+    )
     without_text = BlindedPart.objects.filter(
         blinding__in=Blinding.objects.newest_in(panel.response_set),  # type: ignore[attr-defined]
         text="",

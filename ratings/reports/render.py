@@ -7,7 +7,9 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from ratings.gate import TOLERANCE
 from ratings.reports.charts import against_threshold
+from ratings.templatetags.figures import figure, interval
 
 COEFFICIENTS = {
     "percent_agreement": lazy("Percent agreement"),
@@ -27,89 +29,201 @@ UNDEFINED = {
     "no_overlap": lazy("not defined: no common responses"),
     "constant_rater": lazy("not defined: one side is constant"),
 }
-REASONS = {
-    "unsubmitted": lazy("some responses were never marked done"),
-    "too_much_missing": lazy("too many scores are missing"),
-    "no_variation": lazy("all judges always gave the same level: they agree fully, but the coefficient is not defined"),
-    "undefined": lazy("the coefficient is not defined"),
-    "no_lower_bound": lazy("the lower bound cannot be computed"),
-}  # fmt: skip
+CANNOT_JUDGE = {
+    "knowledge": lazy("knowledge of the subject was lacking"),
+    "unreadable": lazy("the text was not understood, or incomplete"),
+    "not_applicable": lazy("the criterion did not apply"),
+    "between": lazy("hesitation between two levels"),
+    "personal": lazy("personal reasons"),
+    "other": lazy("another reason"),
+}
+EXPOSURE = {
+    "no": lazy("had read none of it before"),
+    "some": lazy("had read some of it before"),
+    "yes": lazy("had read it before"),
+}
 DEFAULT_KEY = "krippendorff_alpha_ordinal"
+COMPARATORS = {">=": "≥", ">": ">"}
+FEWEST_CLUSTERS = 20  # below, intervals are not reliable
+FEWEST_COMMON = 10  # below, a pair's kappa is shown with a warning
+LARGEST_UNDEFINED_SHARE = 0.01  # of the bootstrap's draws
 
 
 def view_of(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with what its first page needs beside it."""
+    """Return the document with what its pages need beside it."""
     gate = document["gate"]
-    key = gate["policy"]["coefficient"] if gate else DEFAULT_KEY
-    threshold = gate["policy"]["threshold"] if gate else 0.6
+    policy = gate["policy"] if gate else None
+    key = policy["coefficient"] if policy else DEFAULT_KEY
     decided = {one["name"]: one for one in gate["criteria"]} if gate else {}
-    rows = []
-    for name, entry in document["criteria"].items():
-        found = entry["coefficients"][key]
-        title = _title(entry["title"], name)
-        one = decided.get(name)
-        rows.append(
-            {
-                "name": name,
-                "title": title,
-                "entry": entry,
-                "registered": found,
-                "undefined": UNDEFINED.get(found.get("undefined") or ""),
-                "decision": one,
-                "reason": REASONS.get(one["reason"]) if one else None,
-                "close_call": _close_call(one, threshold),
-                "chart": _chart(found, threshold, title) if gate else "",
-                "coefficients": [
-                    {
-                        "label": COEFFICIENTS.get(k, k),
-                        "found": v,
-                        "undefined": UNDEFINED.get(v.get("undefined") or ""),
-                    }
-                    for k, v in entry["coefficients"].items()
-                ],
-            }
-        )
-    rows += [
-        {"name": one["name"], "title": one["name"], "decision": one, "entry": None,
-         "registered": {}, "reason": REASONS.get(one["reason"]), "coefficients": []}
-        for one in decided.values()
-        if one["name"] not in document["criteria"]
-    ]  # fmt: skip
-    missed = [r["title"] for r in rows if r["decision"] and r["decision"]["verdict"] == "not_met"]
-    open_ = [
-        f"{r['title']}: {r['reason']}"
-        for r in rows
-        if r["decision"] and r["decision"]["verdict"] == "undecidable"
+    titles = {one["key"]: one["title"] for one in document["rubric"]}  # in the rubric's order
+    rows = [
+        _row(name, _title(title, name), document, policy, decided.get(name))
+        for name, title in titles.items()
+        if name in document["criteria"] or name in decided
     ]
+    missed = [r["title"] for r in rows if r["decision"] and r["decision"]["verdict"] == "not_met"]
+    coefficient = COEFFICIENTS.get(key, key)
     return {
         "document": document,
         "rows": rows,
-        "coefficient": COEFFICIENTS.get(key, key),
+        "coefficient": coefficient,
+        "rule": _rule(coefficient, policy) if policy else "",
         "missed": ", ".join(missed),
-        "undecided": "; ".join(open_),
-        "comparator": {">=": "≥", ">": ">"}[gate["policy"]["comparator"]] if gate else "",
-        "criteria": list(document["criteria"]),
+        "undecided": [row["reason"] for row in rows if row["reason"]],
+        "cannot_judge": _counted(document["flow"]["cannot_judge"], CANNOT_JUDGE),
+        "exposure": _counted(document["flow"]["exposure"], EXPOSURE),
+        "professions": [(name, n) for name, n in document["flow"]["professions"].items() if name],
+        "few_clusters": min((e["n_clusters"] for e in document["criteria"].values()), default=0)
+        < FEWEST_CLUSTERS,
+        "few_common": FEWEST_COMMON,
+        "contrasts": _contrasts(document, rows),
+        "model_judges": _model_judges(document, {row["name"]: row["title"] for row in rows}),
     }
+
+
+def _row(
+    name: str,
+    title: str,
+    document: dict[str, Any],
+    policy: dict[str, Any] | None,
+    decision: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return one criterion as the first page shows it; `entry` is None if nobody rated it."""
+    entry = document["criteria"].get(name)
+    key = policy["coefficient"] if policy else DEFAULT_KEY
+    found = entry["coefficients"][key] if entry else {"estimate": None}
+    low = _lowest(document, key)
+    return {
+        "name": name,
+        "title": title,
+        "entry": entry,
+        "registered": found,
+        "undefined": UNDEFINED.get(found.get("undefined") or ""),
+        "decision": decision,
+        "reason": _reason(decision, title, entry) if decision else "",
+        "exact": _exact(decision, policy) if decision and policy else "",
+        "chart": _chart(found, policy["threshold"], title, low) if policy else "",
+        "coefficients": _coefficients(entry, document) if entry else [],
+        "wavering": bool(entry) and _share_undefined(found, document) > LARGEST_UNDEFINED_SHARE,
+    }
+
+
+def _coefficients(entry: dict[str, Any], document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": label,
+            "found": found,
+            "undefined": UNDEFINED.get(found.get("undefined") or ""),
+            "wavering": _share_undefined(found, document) > LARGEST_UNDEFINED_SHARE,
+        }
+        for key, label in COEFFICIENTS.items()
+        if (found := entry["coefficients"].get(key)) is not None
+    ]
+
+
+def _share_undefined(found: dict[str, Any], document: dict[str, Any]) -> float:
+    draws = document["panel"]["protocol"]["bootstrap_draws"]
+    return found.get("undefined_draws", 0) / draws if draws else 0.0
+
+
+def _contrasts(document: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the total first; every criterion's own only where contrasts were registered."""
+    found = document["contrasts"]
+    shown = [{"title": _("Share of the maximum over all criteria"), "rows": found["total"]}] if (
+        "total" in found
+    ) else []  # fmt: skip
+    if document["panel"]["registered"]:
+        shown += [
+            {"title": row["title"], "rows": found[row["name"]]}
+            for row in rows
+            if row["name"] in found
+        ]
+    return shown
+
+
+def _model_judges(document: dict[str, Any], titles: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "judge": judge,
+            "criterion": titles[key],
+            "found": found,
+            "undefined": UNDEFINED.get(found["undefined"] or ""),
+        }
+        for judge, by_criterion in document["model_judges"].items()
+        for key, found in by_criterion.items()
+    ]
+
+
+def _counted(counts: dict[str, int], words: dict[str, Any]) -> list[tuple[Any, int]]:
+    return [(words.get(key, key), n) for key, n in counts.items()]
 
 
 def _title(titles: dict[str, str], name: str) -> str:
     return titles.get((get_language() or "ca")[:2]) or titles.get("en") or name
 
 
-def _close_call(decision: dict[str, Any] | None, threshold: float) -> bool:
-    """Whether the rounded value reaches the threshold and the value itself does not."""
-    if decision is None or decision["value"] is None or decision["verdict"] != "not_met":
-        return False
-    return float(decision["shown"]) >= threshold
+def _rule(coefficient: Any, policy: dict[str, Any]) -> str:
+    """Return e.g. «Fleiss' kappa, unweighted ≥ 0.60»."""
+    what = str(coefficient)
+    if policy["statistic"] == "lower95":
+        what = f"{what}, {_('one-sided 95% lower bound')}"
+    return f"{what} {COMPARATORS[policy['comparator']]} {figure(policy['threshold'])}"
 
 
-def _chart(found: dict[str, Any], threshold: float, title: str) -> SafeString:
-    text = _("%(title)s: the value and its interval against the threshold") % {"title": title}
-    return mark_safe(  # noqa: S308 (made of numbers and an escaped title)
-        against_threshold(
-            estimate=found["estimate"],
-            interval=found.get("ci95"),
-            threshold=threshold,
-            title=text,
-        )
+def _reason(decision: dict[str, Any], title: str, entry: dict[str, Any] | None) -> str:
+    """Return why a criterion cannot be decided, as a sentence without its full stop."""
+    reason = decision["reason"]
+    if decision["verdict"] != "undecidable":
+        return ""
+    if reason == "no_variation":
+        return _(
+            'On "%(criterion)s" all judges always gave the same level: they agree fully, but the '
+            "coefficient is undefined"
+        ) % {"criterion": title}
+    if reason in ("unsubmitted", "too_much_missing"):
+        owed = decision["reason_details"]
+        rated = entry["n_ratings"] if entry else 0
+        total = entry["required"] if entry else owed.get("required", owed.get("slots", 0))
+        return _(
+            'On "%(criterion)s" there are %(n)s ratings of the %(total)s that the protocol required'
+        ) % {"criterion": title, "n": rated, "total": total}
+    if reason == "no_lower_bound":
+        return _('On "%(criterion)s" the lower bound cannot be computed') % {"criterion": title}
+    return _('On "%(criterion)s" the coefficient is undefined') % {"criterion": title}
+
+
+def _exact(decision: dict[str, Any], policy: dict[str, Any]) -> str:
+    """Return a value that misses the threshold and rounds up to it, with digits enough to tell."""
+    value, threshold = decision["value"], policy["threshold"]
+    if decision["verdict"] != "not_met" or value is None or value >= threshold - TOLERANCE:
+        return ""
+    if float(decision["shown"]) < threshold:
+        return ""
+    digits = next((n for n in range(4, 13) if float(f"{value:.{n}f}") < threshold), 13)
+    return figure(value, digits)
+
+
+def _lowest(document: dict[str, Any], key: str) -> float:
+    """Return where the pictures begin, the same for all criteria: 0, or -1 if anything is below."""
+    found = [entry["coefficients"][key] for entry in document["criteria"].values()]
+    values = [v for one in found for v in (one["estimate"], *(one["ci95"] or ())) if v is not None]
+    return -1.0 if any(value < 0 for value in values) else 0.0
+
+
+def _chart(found: dict[str, Any], threshold: float, title: str, low: float) -> SafeString:
+    named = {
+        "title": title,
+        "value": figure(found["estimate"]),
+        "interval": interval(found.get("ci95")),
+        "threshold": figure(threshold),
+    }
+    drawn = against_threshold(
+        estimate=found["estimate"],
+        interval=found.get("ci95"),
+        threshold=threshold,
+        low=low,
+        title=_("%(title)s: the value and its interval against the threshold") % named,
+        description=_("Value %(value)s, 95%% interval %(interval)s; threshold %(threshold)s")
+        % named,
     )
+    return mark_safe(drawn)  # noqa: S308 (made of numbers and escaped texts)

@@ -1,21 +1,39 @@
 """E-mails, plain text, in the language of the person who reads them."""
 
+import logging
+from dataclasses import dataclass
+from datetime import date
+
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import date_format
 
 from ratings.models import Invitation, Slot
 
+_log = logging.getLogger(__name__)
 
-def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> str:
-    """Send the personal link and return it. Nothing in the message can be used up by a scanner."""
+
+@dataclass(frozen=True)
+class SentInvitation:
+    """The personal link, and whether the mail server took the message."""
+
+    link: str
+    is_sent: bool
+
+
+def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> SentInvitation:
+    """Send the personal link; nothing in the message can be used up by a scanner.
+
+    A mail server that fails raises nothing: the invitation stands, and its link can be passed on.
+    """
     panel = invitation.panel
     link = f"{settings.SITE_URL}/invitation/{token}/"
     document = panel.protocol.document
     with translation.override(invitation.language):
-        from_rows = Slot.objects.filter(judge__panel=panel).values("response").distinct().count()
+        served = Slot.objects.filter(judge__panel=panel).values("response").distinct().count()
+        ends_on = document["ends_on"]
         context = {
             "panel": panel,
             "role": invitation.role,
@@ -23,12 +41,19 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
             "link": link,
             "decline": f"{link}decline/",
             "expiry": date_format(invitation.expires_at, "DATE_FORMAT"),
-            "count": from_rows or panel.response_set.responses.count(),
-            "ends_on": document["ends_on"],
+            "count": served or panel.response_set.responses.count(),
+            "ends_on": date_format(date.fromisoformat(ends_on), "DATE_FORMAT") if ends_on else "",
             "judges": document["judges_planned"],
             "coordinator": coordinator,
         }
-        subject = render_to_string("ratings/mail/invitation_subject.txt", context).strip()
+        subject = render_to_string("ratings/mail/invitation_subject.txt", context)
         body = render_to_string("ratings/mail/invitation.txt", context)
-    send_mail(subject, body, None, [invitation.email])
-    return link
+    message = EmailMessage(
+        " ".join(subject.split()), body, to=[invitation.email], reply_to=[coordinator]
+    )
+    try:
+        message.send()
+    except OSError:  # every failure of smtplib and of the network is one
+        _log.exception("An invitation could not be e-mailed.")
+        return SentInvitation(link, is_sent=False)
+    return SentInvitation(link, is_sent=True)

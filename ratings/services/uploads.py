@@ -1,6 +1,8 @@
 """Files between preview and confirmation: bytes in a table, with owner and expiry."""
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -8,11 +10,25 @@ from django.db import transaction
 from awb_panel.accounts.models import User
 from dilemmas.models import RubricVersion
 from dilemmas.services.importing import Outcome, import_dilemmas, import_rubric
+from dilemmas.services.reading import read_json, read_rows
 from dilemmas.services.responses import import_judgements, import_responses
 from ratings.models import Upload
 
 LIFETIME = timedelta(hours=24)
 KINDS = ("dilemmas", "rubric", "responses", "judgements")
+
+
+_SAMPLE = 5  # rows shown before importing
+_CELL = 160  # characters of a cell shown
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first rows of a file as they were read, and how many there are."""
+
+    total: int
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 class _PreviewOnly(Exception):
@@ -44,6 +60,30 @@ def preview(*, upload: Upload, update: bool, at: datetime) -> Outcome:
             raise _PreviewOnly
     except _PreviewOnly:
         return outcome
+
+
+def sample(upload: Upload) -> Sample:
+    """Return the first rows; of a rubric, its criteria. Raises `ImportRefused` if unreadable."""
+    content, name = bytes(upload.content), upload.name
+    if upload.kind.split(":", 1)[0] == "rubric":
+        criteria = read_json(content, name=name)["criteria"]
+        return Sample(
+            len(criteria),
+            ("key", "levels"),
+            [
+                (one["key"], ", ".join(str(level["value"]) for level in one.get("levels", ())))
+                for one in criteria
+            ],
+        )
+    rows = read_rows(content, name=name, required=(), known=())
+    columns = list(dict.fromkeys(column for row in rows[:_SAMPLE] for column in row.values))
+    return Sample(
+        len(rows), columns, [[_short(row.get(c)) for c in columns] for row in rows[:_SAMPLE]]
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
 @transaction.atomic

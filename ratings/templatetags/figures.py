@@ -1,12 +1,14 @@
 """Numbers as each language writes them: decimal comma in ca and es, `[0,41; 0,63]`, `95 %`."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from django import template
 from django.utils.translation import get_language
 
 register = template.Library()
 _NARROW_SPACE = "\u202f"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _comma() -> bool:
@@ -50,7 +52,13 @@ def p_value(value: float | None) -> str:
         return figure(value, 3)
     mantissa, exponent = f"{value:.1e}".split("e")
     mantissa = mantissa.replace(".", ",") if _comma() else mantissa
-    return f"{mantissa} × 10^{int(exponent)}"
+    return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+
+
+@register.filter
+def moment(value: str | None) -> datetime | None:
+    """Return a document's point in time, for the `date` filter."""
+    return datetime.fromisoformat(value) if value else None
 
 
 @register.filter

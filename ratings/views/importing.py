@@ -4,7 +4,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -48,7 +47,7 @@ def start(request: PersonRequest) -> HttpResponse:
 def _kept(
     request: PersonRequest, kind: str, name: str, content: bytes, target: str
 ) -> HttpResponse:
-    foreign = ResponseSet.objects.filter(name=target).exclude(Q(uploader=request.user))
+    foreign = ResponseSet.objects.filter(name=target).exclude(uploader=request.user)
     if kind in ("responses", "judgements") and foreign.exists():
         messages.error(request, _("Somebody else's response set has this name. Choose another."))
         return redirect("import")
@@ -81,6 +80,7 @@ def preview(request: PersonRequest, pk: int) -> HttpResponse:
             )
             return redirect("import")
         context["outcome"] = uploads.preview(upload=upload, update=update, at=now)
+        context["sample"] = uploads.sample(upload)
     except ImportRefused as refused:
         context |= {"lines": refused.lines(), "count": len(refused.problems)}
         return render(request, "ratings/coordinating/preview.html", context, status=422)

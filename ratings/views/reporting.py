@@ -31,7 +31,7 @@ def report(request: PersonRequest, slug: str) -> HttpResponse:
         "running": job is not None and job.state in (Job.State.WAITING, Job.State.RUNNING),
         "may_run": may_run,
     }
-    if request.htmx and not newest:
+    if request.htmx:  # the waiting page asks whether the report is there
         return render(request, "ratings/reporting/_job.html", context)
     if newest is not None:
         context |= view_of(json.loads(newest.document))

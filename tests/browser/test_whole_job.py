@@ -53,8 +53,8 @@ def set_up(page, slug: str) -> None:
     page.get_by_role("button", name="Save the protocol").click()
     page.get_by_role("link", name="Freeze", exact=True).click()
     page.get_by_role("button", name="Freeze for good").click()
-    page.get_by_role("link", name="Open", exact=True).click()
-    page.get_by_role("button", name="Open", exact=True).click()
+    page.get_by_role("link", name="Open the panel", exact=True).click()
+    page.get_by_role("button", name="Open the panel", exact=True).click()
     assert Panel.objects.get(slug=slug).state == "open"
 
 

@@ -144,9 +144,8 @@ def test_rating_page_costs_at_most_eight_queries(dilemmas):
     client = Client()
     client.force_login(cast.judges[0])
     slot = cast.slots(0)[0]
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        page = client.get(f"/judge/batch/{slot.batch.code}/{slot.position}/")
+    path = f"/judge/batch/{slot.batch.code}/{slot.position}/"
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(path)
     assert page.status_code == 200
     assert len(queries) <= 8, "\n".join(q["sql"][:300] for q in queries)

@@ -1,7 +1,6 @@
 """What gives a condition away is found; what stands in for it reads as a sentence."""
 
 import itertools
-import json
 import time
 from pathlib import Path
 
@@ -378,26 +377,4 @@ def test_the_published_examples() -> None:
         "q1-bare": [],
         "q1-dialectical": ["MON"],
         "q1-list": ["OBJ", "CIE", "MON"],
-    }
-
-
-def test_the_shipped_rubric_has_short_levels_in_all_its_languages() -> None:
-    path = ROOT / "fixtures" / "rubrics" / "awb-semantic.json"
-    rubric = json.loads(path.read_text(encoding="utf-8"))
-    assert [c["key"] for c in rubric["criteria"]] == [
-        "opposition",
-        "synthesis",
-        "anchoring",
-        "coherence",
-    ]
-    for criterion in rubric["criteria"]:
-        assert [level["value"] for level in criterion["levels"]] == [0, 1, 2, 3]
-        texts = [criterion["name"], criterion["question"], criterion["boundary"]["text"]]
-        for level in criterion["levels"]:
-            texts += [level["short"], level["full"]]
-            assert all(len(short) <= 60 for short in level["short"].values())
-        assert all(set(text) == set(rubric["languages"]) and all(text.values()) for text in texts)
-    assert {entry["key"] for entry in rubric["needs_owner_consent"]} == {
-        "between",
-        "invented_facts",
     }

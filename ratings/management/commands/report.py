@@ -48,7 +48,9 @@ class Command(BaseCommand):
         self._print_means("Means by judge", document["judges"])
         for one in document["contrasts"].get("total", []) if panel["registered"] else []:
             self.stdout.write(f"\n{one['minuend']} - {one['subtrahend']}: {_figure(one)}")
-            self.stdout.write(f"  for {one['n_for']}, against {one['n_against']}, p {one['p_sign']}")
+            self.stdout.write(
+                f"  for {one['n_for']}, against {one['n_against']}, p {one['p_sign']}"
+            )
         if document["gate"]:
             self.stdout.write(f"\nPublication requirement: {document['gate']['verdict']}")
             for one in document["gate"]["criteria"]:

@@ -1,0 +1,113 @@
+"""Which panels there are, where one of them stands and what comes next, and its record."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from dilemmas.models import ResponseSet
+from ratings import words
+from ratings.forms.coordinating import PanelForm
+from ratings.models import Flag, Panel
+from ratings.models.people import Role
+from ratings.permissions import owner_only, panel_for
+from ratings.services import audit as audit_service
+from ratings.services import panels as panel_service
+from ratings.services.errors import Refused
+from ratings.services.freezing import obstacles
+from ratings.services.progress import judge_progress
+from ratings.views.requests import PersonRequest
+
+# where each obstacle is taken away; what is not here comes with an import
+_PLACES = {
+    "no_policy": "protocol",
+    "blinding_undecided": "blinding",
+    "blinding_missing": "blinding",
+    "empty_responses": "blinding",
+}
+
+
+@require_safe
+def panels(request: PersonRequest) -> HttpResponse:
+    mine = (
+        request.user.memberships.exclude(role=Role.JUDGE)
+        .select_related("panel")
+        .order_by("-panel__created_at")
+    )
+    rows = [
+        {
+            "panel": one.panel,
+            "state": words.STATES[one.panel.state],
+            "runs": one.role == Role.COORDINATOR,
+        }
+        for one in mine
+    ]
+    if not request.user.is_owner and not rows:
+        raise Http404
+    return render(request, "ratings/coordinating/panels.html", {"rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_panel(request: PersonRequest) -> HttpResponse:
+    owner_only(request.user)
+    form = PanelForm(request.POST or None, user=request.user)
+    if request.method == "POST" and form.is_valid():
+        try:
+            panel = panel_service.create_panel(
+                coordinator=request.user, at=timezone.now(), **form.cleaned_data
+            )
+            return redirect("overview", slug=panel.slug)
+        except Refused as refused:
+            form.add_error("slug", words.sentence(refused))
+    context = {"form": form, "has_sets": ResponseSet.objects.filter(uploader=request.user).exists()}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "ratings/coordinating/new_panel.html", context, status=status)
+
+
+@require_safe
+def overview(request: PersonRequest, slug: str) -> HttpResponse:
+    panel = panel_for(request.user, slug, "setup")
+    native = panel.origin == Panel.Origin.NATIVE
+    progress = judge_progress(panel)
+    context = {
+        "panel": panel,
+        "state": words.STATES[panel.state],
+        "freeze": getattr(panel, "freeze", None),
+        "obstacles": _obstacles(panel, may_import=request.user.is_owner),
+        "progress": progress,
+        "here": sum(row.judge.withdrawn_at is None for row in progress),
+        "planned": panel.protocol.document["judges_planned"] if native else 0,
+        "flags": [
+            {"judge": flag.slot.judge.code, "text": words.FLAGS[flag.kind], "flag": flag}
+            for flag in Flag.objects.filter(slot__judge__panel=panel).select_related(
+                "slot__judge", "slot__response__dilemma"
+            )[:50]
+        ],
+        "report": panel.reports.order_by("-number").first(),
+        "native": native,
+    }
+    return render(request, "ratings/coordinating/overview.html", context)
+
+
+def _obstacles(panel: Panel, *, may_import: bool) -> list[dict[str, Any]]:
+    if panel.state != Panel.State.DRAFT:
+        return []
+    return [
+        {
+            "text": words.OBSTACLES[one.code],
+            "count": one.count,
+            "place": _PLACES.get(one.code),
+            "is_imported": may_import and one.code not in _PLACES,
+        }
+        for one in obstacles(panel)
+    ]
+
+
+@require_safe
+def audit(request: PersonRequest, slug: str) -> HttpResponse:
+    panel = panel_for(request.user, slug, "audit")
+    events = panel.events.order_by("-number")[:500]
+    context = {"panel": panel, "events": events, "broken": audit_service.broken_at(panel)}
+    return render(request, "ratings/coordinating/audit.html", context)
