@@ -43,6 +43,9 @@ OBSTACLES = {
     "empty_responses": lazy("Some responses are empty."),
     "no_policy": lazy("The protocol has no publication requirement yet."),
     "levels_without_text": lazy("Some levels of the rubric are not written out."),
+    "criteria_not_shown": lazy(
+        "Some criteria are of a kind, or of a part, that the rating page cannot show yet."
+    ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
 }
 

@@ -129,6 +129,7 @@ def draft_panel(*, dilemmas: int = 2, slug: str = "panel", **protocol: Any) -> C
     )
     changes = {"policy": "literal", "rationales": "none"} | protocol
     write_protocol(panel=panel, changes=changes, actor=coordinator.opaque_id, at=NOW)
+    panel = Panel.objects.get(pk=panel.pk)  # with the protocol as it was written
     stranger = User.objects.create_user(f"stranger@{slug}.test", language="en")
     return Cast(panel, owner, coordinator, stranger=stranger)
 

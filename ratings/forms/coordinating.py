@@ -12,10 +12,10 @@ from awb_panel.accounts.models import User
 from dilemmas.models import ResponseSet, RubricVersion
 from ratings.models.people import Role
 from ratings.services.protocols import RATIONALES
+from ratings.services.studies import RESERVED
 from ratings.services.uploads import KINDS
 
 _LANGUAGES = settings.LANGUAGES
-_TAKEN = ("new", "import")  # pages that stand where a panel's would
 
 
 class PanelForm(forms.Form):
@@ -53,7 +53,7 @@ class PanelForm(forms.Form):
             cleaned["slug"] = (cleaned["slug"] or slugify(cleaned["title"])[:80]).strip("-_")
             if not cleaned["slug"]:
                 self.add_error("slug", _("Write an address: the title has no letter for one."))
-            elif cleaned["slug"] in _TAKEN:
+            elif cleaned["slug"] in RESERVED:
                 message = _("There is another panel with this address. Choose another one.")
                 self.add_error("slug", message)
         return cleaned

@@ -33,19 +33,17 @@ def assign(*, judge: Judge, at: datetime) -> list[Batch]:
     if existing:
         return existing
     document = panel.protocol.document
+    blindings = _sealed_by_the_freeze(panel)
     responses = list(
-        Response.objects.filter(response_set=panel.response_set, kind=Response.Kind.RESPONSE)
+        Response.objects.filter(pk__in=blindings, kind=Response.Kind.RESPONSE)
         .order_by("dilemma__code", "pk")
         .values_list("dilemma_id", "condition_id", "pk")
     )
     seat = Judge.objects.filter(panel=panel, pk__lt=judge.pk).count()
     judges = max(document["judges_planned"], seat + 1)
     order = serving_orders(responses, judges=judges, seed=document["order_seed"])[seat]
-    dilemma_of = {pk: dilemma for dilemma, _, pk in responses}
     drawn = _drawn_for_all_rationales(responses, seed=document["order_seed"])
-    batches = _store(
-        judge, panel, order, {pk for pk in drawn if pk in dilemma_of}, document["batch_size"]
-    )
+    batches = _store(judge, panel, order, drawn, blindings)
     payload = {"judge": judge.code, "slots": len(order), "algorithm": ALGORITHM}
     audit.record(panel=panel, kind="judge_assigned", payload=payload, actor="", at=at)
     return batches
@@ -60,13 +58,23 @@ def _drawn_for_all_rationales(responses: list[tuple[int, int, int]], *, seed: in
     return {pks[random.below(len(pks))] for pks in by_dilemma.values()}
 
 
-def _store(judge: Judge, panel: Panel, order: list[int], drawn: set[int], size: int) -> list[Batch]:
-    document = panel.protocol.document
-    blindings = dict(
-        Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
-        .filter(sealed_at__isnull=False)
+def _sealed_by_the_freeze(panel: Panel) -> dict[int, int]:
+    """Return response → blinding as fixed; what was imported later is no part of the panel."""
+    rows = (
+        Blinding.objects.filter(
+            version__response__response_set=panel.response_set, sealed_at__lte=panel.freeze.at
+        )
+        .order_by("number")
         .values_list("version__response_id", "pk")
     )
+    return dict(rows)
+
+
+def _store(
+    judge: Judge, panel: Panel, order: list[int], drawn: set[int], blindings: dict[int, int]
+) -> list[Batch]:
+    document = panel.protocol.document
+    size = document["batch_size"]
     batches, slots = [], []
     for number, start in enumerate(range(0, len(order), size), start=1):
         batch = Batch.objects.create(

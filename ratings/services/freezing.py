@@ -49,6 +49,11 @@ def obstacles(panel: Panel) -> list[Obstacle]:
         found.append(Obstacle("empty_responses", empty))
     if panel.protocol.document["policy"] is None:
         found.append(Obstacle("no_policy"))
+    unlike = Criterion.objects.filter(version=panel.rubric_version).exclude(
+        kind=Criterion.Kind.ORDINAL, scope=Criterion.Scope.WHOLE
+    )
+    if unlike.exists():  # the rating page shows levels of the whole response only, so far
+        found.append(Obstacle("criteria_not_shown", unlike.count()))
     without = _levels_without_text(panel)
     if without:
         found.append(Obstacle("levels_without_text", without))

@@ -43,6 +43,7 @@ ITEM_COLUMNS = (
 RATING_COLUMNS = ("item_id", "rater_id", "criterion", "score", "rationale")
 JUDGEMENT_COLUMNS = ("item_id", "judge", "repetition", "criterion", "score")
 ALGORITHM = "unknown (imported)"
+RESERVED = ("new", "import")  # pages that stand where a panel's would
 _BATCH = 2_000
 _SEED = 20_261_201  # nothing was registered, so the seed is the same for every imported study
 
@@ -120,6 +121,12 @@ def import_study(
     existing = Panel.objects.filter(slug=slug).first()
     if existing is not None:
         return _unchanged(existing, files, scale)
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", slug) or slug in RESERVED:
+        raise refuse_one(
+            "",
+            _("«%s» cannot be an address.") % slug,
+            _("Small letters, figures and hyphens; it becomes part of the address."),
+        )
     levels = parse_scale(scale)
     items, prompts = _read_items(files.items)
     scores = _read_scores(files.ratings, items, levels)

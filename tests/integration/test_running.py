@@ -11,6 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from dilemmas.canonical import canonical, sha256
+from dilemmas.models import Criterion
+from dilemmas.services.responses import import_responses
 from ratings import tasks
 from ratings.models import AuditEvent, Job, Panel, Rating, Report, Slot
 from ratings.services import audit, jobs
@@ -19,7 +21,7 @@ from ratings.services.freezing import freeze_panel, obstacles
 from ratings.services.panels import close_panel, open_panel, publish
 from ratings.services.protocols import write_protocol
 from ratings.services.reporting import compute_report
-from tests.cast import CRITERIA, NOW, closed_cast, draft_panel, join, open_cast, rate_slot
+from tests.cast import CRITERIA, NOW, closed_cast, draft_panel, join, open_cast, rate_slot, table
 
 pytestmark = pytest.mark.django_db
 
@@ -232,3 +234,18 @@ def test_late_judge_gets_batches_of_an_open_panel():
     person = join(cast, "late@panel.test")
     assert Slot.objects.filter(judge__user=person).count() == 10
     assert Panel.objects.get(pk=cast.panel.pk).judges.count() == 2
+
+
+def test_responses_imported_after_the_freeze_are_no_part_of_the_panel():
+    cast = open_cast(judges=1)
+    more = table([{"dilemma": "HND-001", "condition": "LATE", "text": "Late.", "language": "en"}])
+    import_responses(content=more, name="more.csv", set_name=cast.panel.slug, at=NOW)
+    late = join(cast, "late@panel.test")
+    assert Slot.objects.filter(judge__user=late).count() == 10
+
+
+def test_rubric_that_the_page_cannot_show_is_not_frozen():
+    cast = draft_panel()
+    criterion = Criterion.objects.filter(version=cast.panel.rubric_version).first()
+    Criterion.objects.filter(pk=criterion.pk).update(scope="part")
+    assert [o.code for o in obstacles(cast.panel)] == ["criteria_not_shown"]

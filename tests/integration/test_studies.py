@@ -156,6 +156,12 @@ def test_bad_rating_names_its_line_and_nothing_is_written(change, line, column):
     assert not Panel.objects.exists()
 
 
+@pytest.mark.parametrize("slug", ["new", "import", "a b", ""])
+def test_slug_that_is_no_address_is_refused(slug):
+    with pytest.raises(ImportRefused):
+        import_study(files=small_study(), slug=slug, title="", scale="1-3", at=NOW)
+
+
 @pytest.mark.parametrize("scale", ["", "5", "five", "3-1", "1-1", "1-99999"])
 def test_scale_that_is_none_is_refused(scale):
     with pytest.raises(ImportRefused):
