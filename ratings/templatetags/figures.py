@@ -6,6 +6,7 @@ from datetime import datetime
 from django import template
 from django.utils.translation import get_language
 
+# In all filters: a template hands on "" for a figure that the document does not have.
 register = template.Library()
 _NARROW_SPACE = "\u202f"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -18,7 +19,7 @@ def _comma() -> bool:
 @register.filter
 def figure(value: float | None, digits: int = 2) -> str:
     """Return a number with a fixed count of decimals; «–» where there is none."""
-    if value is None:
+    if value in (None, ""):
         return "–"
     text = f"{value:.{digits}f}"
     if float(text) == 0:
@@ -30,7 +31,7 @@ def figure(value: float | None, digits: int = 2) -> str:
 @register.filter
 def interval(bounds: Sequence[float] | None, digits: int = 2) -> str:
     """Return an interval in brackets; «–» where there is none."""
-    if bounds is None:
+    if bounds in (None, ""):
         return "–"
     separator = "; " if _comma() else ", "
     return f"[{separator.join(figure(bound, digits) for bound in bounds)}]"
@@ -38,7 +39,7 @@ def interval(bounds: Sequence[float] | None, digits: int = 2) -> str:
 
 @register.filter
 def percent(value: float | None) -> str:
-    if value is None:
+    if value in (None, ""):
         return "–"
     return f"{figure(100 * value, 0)}{_NARROW_SPACE}%" if _comma() else f"{100 * value:.0f}%"
 
@@ -46,7 +47,7 @@ def percent(value: float | None) -> str:
 @register.filter
 def p_value(value: float | None) -> str:
     """Return p with enough digits to tell small ones apart."""
-    if value is None:
+    if value in (None, ""):
         return "–"
     if value >= 0.001:
         return figure(value, 3)

@@ -291,3 +291,16 @@ def test_gate_command_never_takes_an_accident_for_a_verdict(lift_guards, capsys)
         Gate().run_from_argv(["manage.py", "gate"])
     assert ended.value.code == 64
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("judges", [0, 1, 3])
+def test_panel_that_nobody_rated_has_a_page_too(client, judges):
+    """Closed by mistake or given up: the report says that nothing can be decided."""
+    cast = open_cast(judges=judges)
+    close_panel(panel=cast.panel, actor="", at=NOW)
+    report = compute_report(panel=cast.panel, at=NOW)
+    assert report.verdict == "undecidable"
+    client.force_login(cast.coordinator)
+    page = client.get(f"/report/{cast.panel.slug}/")
+    assert page.status_code == 200
+    assert "Cannot be decided" in page.content.decode()
