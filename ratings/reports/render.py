@@ -166,7 +166,7 @@ def _rule(coefficient: Any, policy: dict[str, Any]) -> str:
     """Return e.g. «Fleiss' kappa, unweighted ≥ 0.60»."""
     what = str(coefficient)
     if policy["statistic"] == "lower95":
-        what = f"{what}, {_('one-sided 95% lower bound')}"
+        what += ", " + _("one-sided 95% lower bound")
     return f"{what} {COMPARATORS[policy['comparator']]} {figure(policy['threshold'])}"
 
 
