@@ -5,7 +5,8 @@ from typing import Any
 
 from django.db import transaction
 
-from dilemmas.canonical import GENESIS, canonical, link
+from dilemmas import canonical
+from dilemmas.canonical import GENESIS
 from dilemmas.models import Provenance
 
 
@@ -14,7 +15,7 @@ def record(*, kind: str, payload: dict[str, Any], actor: str, at: datetime) -> P
     """Append one event to the chain. Runs inside the caller's transaction."""
     last = Provenance.objects.select_for_update().order_by("-number").first()
     number, previous = (last.number + 1, last.sha256) if last else (1, GENESIS)
-    text = canonical(payload).decode()
+    text = canonical.canonical(payload).decode()
     return Provenance.objects.create(
         number=number,
         at=at,
@@ -22,7 +23,7 @@ def record(*, kind: str, payload: dict[str, Any], actor: str, at: datetime) -> P
         kind=kind,
         payload=text,
         previous=previous,
-        sha256=link(previous, _event(number, at, actor, kind, text)),
+        sha256=canonical.link(previous, number, at, actor, kind, text),
     )
 
 
@@ -35,24 +36,4 @@ def head() -> str:
 
 def broken_at() -> int | None:
     """Return the number of the first event that does not follow from its predecessor, or None."""
-    previous, expected = GENESIS, 1
-    for row in Provenance.objects.order_by("number").iterator():
-        event = _event(row.number, row.at, row.actor, row.kind, row.payload)
-        if (
-            row.number != expected
-            or row.previous != previous
-            or row.sha256 != link(previous, event)
-        ):
-            return expected
-        previous, expected = row.sha256, expected + 1
-    return None
-
-
-def _event(number: int, at: datetime, actor: str, kind: str, payload: str) -> dict[str, Any]:
-    return {
-        "number": number,
-        "at": at.timestamp(),
-        "actor": actor,
-        "kind": kind,
-        "payload": payload,
-    }
+    return canonical.broken_at(Provenance.objects.order_by("number").iterator())

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.db import transaction
 
-from dilemmas.canonical import GENESIS, canonical, link
+from dilemmas import canonical
+from dilemmas.canonical import GENESIS
 from ratings.models import AuditEvent, Panel
 
 
@@ -20,7 +21,7 @@ def record(
     Panel.objects.select_for_update().only("pk").get(pk=panel.pk)  # one writer per chain at a time
     last = AuditEvent.objects.filter(panel=panel).order_by("-number").first()
     number, previous = (last.number + 1, last.sha256) if last else (1, GENESIS)
-    text = canonical(payload).decode()
+    text = canonical.canonical(payload).decode()
     return AuditEvent.objects.create(
         panel=panel,
         number=number,
@@ -29,30 +30,10 @@ def record(
         kind=kind,
         payload=text,
         previous=previous,
-        sha256=link(previous, _event(number, at, actor, kind, text)),
+        sha256=canonical.link(previous, number, at, actor, kind, text),
     )
 
 
 def broken_at(panel: Panel) -> int | None:
     """Return the number of the first event that does not follow from its predecessor, or None."""
-    previous, expected = GENESIS, 1
-    for row in AuditEvent.objects.filter(panel=panel).order_by("number").iterator():
-        event = _event(row.number, row.at, row.actor, row.kind, row.payload)
-        if (
-            row.number != expected
-            or row.previous != previous
-            or row.sha256 != link(previous, event)
-        ):
-            return expected
-        previous, expected = row.sha256, expected + 1
-    return None
-
-
-def _event(number: int, at: datetime, actor: str, kind: str, payload: str) -> dict[str, Any]:
-    return {
-        "number": number,
-        "at": at.timestamp(),
-        "actor": actor,
-        "kind": kind,
-        "payload": payload,
-    }
+    return canonical.broken_at(AuditEvent.objects.filter(panel=panel).order_by("number").iterator())
