@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
@@ -120,6 +121,8 @@ class ProtocolForm(forms.Form):
 
     def clean_ends_on(self) -> str:
         given = self.cleaned_data["ends_on"]
+        if given and given < timezone.localdate():
+            raise forms.ValidationError(_("This day is over. Choose a later one."))
         return given.isoformat() if given else ""
 
     def clean_contrasts(self) -> list[list[str]]:

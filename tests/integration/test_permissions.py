@@ -224,3 +224,12 @@ def test_demo_door_opens_on_this_computer_only(client, settings, change, status)
     assert client.get("/demo/", **environment).status_code == 404
     settings.DEMO, settings.BIND = True, "0.0.0.0:8000"
     assert client.get("/demo/", **environment).status_code == 404
+
+
+@pytest.mark.parametrize(("day", "status"), [("2020-01-01", 422), ("2999-01-01", 302), ("", 302)])
+def test_planned_end_is_not_in_the_past(client, day, status):
+    cast = draft_panel()
+    client.force_login(cast.coordinator)
+    data = {"policy": "literal", "rationales": "none", "judges_planned": 3, "batch_size": 10}
+    page = client.post(f"/coordinate/{cast.panel.slug}/protocol/", data | {"ends_on": day})
+    assert page.status_code == status
