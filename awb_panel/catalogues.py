@@ -22,8 +22,9 @@ _KEYWORDS: dict[str, tuple[int, ...] | None] = {
     "lazy": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
+    "pgettext_lazy": (1, 2),
 }
-Message = tuple[str, str]  # singular and plural ("" where there is none)
+Message = tuple[str, str, str]  # singular; plural and context ("" where there is none)
 
 
 def messages() -> dict[Message, set[str]]:
@@ -67,9 +68,15 @@ def _messages_in(source: str) -> Iterator[Message]:
         io.BytesIO(source.encode()), _KEYWORDS, [], {}
     ):
         parts = [str(part or "") for part in (text if isinstance(text, tuple | list) else [text])]
-        if parts and parts[0]:
+        if str(_function).startswith("pgettext") and len(parts) > 1:
+            yield parts[1], "", parts[0]
+        elif parts and parts[0]:
             is_plural = str(_function).startswith("ngettext") and len(parts) > 1
-            yield parts[0], parts[1] if is_plural else ""
+            yield parts[0], parts[1] if is_plural else "", ""
+
+
+def _key(entry: polib.POEntry) -> Message:
+    return entry.msgid, entry.msgid_plural or "", entry.msgctxt or ""
 
 
 def _file(language: str) -> Path:
@@ -94,12 +101,12 @@ def update() -> None:
     wanted = messages()
     for language in TRANSLATED:
         catalogue = _catalogue(language)
-        known = {(entry.msgid, entry.msgid_plural or ""): entry for entry in catalogue}
+        known = {_key(entry): entry for entry in catalogue}
         for key in set(known) - set(wanted):
             catalogue.remove(known[key])
         for key in sorted(set(wanted) - set(known)):
-            singular, plural = key
-            entry = polib.POEntry(msgid=singular, msgstr="")
+            singular, plural, context = key
+            entry = polib.POEntry(msgid=singular, msgstr="", msgctxt=context or None)
             if plural:
                 entry = polib.POEntry(
                     msgid=singular, msgid_plural=plural, msgstr_plural={0: "", 1: ""}
@@ -107,7 +114,7 @@ def update() -> None:
             catalogue.append(entry)
         for entry in catalogue:
             entry.occurrences = []
-        catalogue.sort(key=lambda entry: (entry.msgid, entry.msgid_plural or ""))
+        catalogue.sort(key=_key)
         _file(language).parent.mkdir(parents=True, exist_ok=True)
         catalogue.save(str(_file(language)))
 
@@ -120,7 +127,7 @@ def problems() -> list[str]:
     found = []
     for language in TRANSLATED:
         catalogue = _catalogue(language)
-        known = {(entry.msgid, entry.msgid_plural or ""): entry for entry in catalogue}
+        known = {_key(entry): entry for entry in catalogue}
         found += [
             f"{language}: not in the catalogue: {m[0]!r}" for m in sorted(wanted - set(known))
         ]

@@ -27,6 +27,10 @@ REFUSALS = {
     ),
     "invitation_over": lazy("This invitation is no longer valid. Ask for a new one."),
     "invitation_used": lazy("This invitation was accepted already."),
+    "already_invited": lazy(
+        "An invitation to this address is waiting for an answer. To send another link, withdraw it "
+        "in the list first."
+    ),
     "already_accepted": lazy("This person has accepted an invitation already."),
     "already_member": lazy("This person already has a role in this panel."),
     "knows_the_conditions": lazy(
@@ -84,6 +88,7 @@ GAPS = {
     "rationale": lazy("Write the reason; one sentence is enough."),
     "one_rationale": lazy("Write the reason for one of the criteria, whichever you like."),
     "reason": lazy("Say why you cannot judge it."),
+    "note": lazy("Write in the comment what the other reason is."),
 }
 
 # What the saving script says; it reads them from the page, so that it needs no catalogue.
@@ -131,6 +136,35 @@ STATES = {
     "open": lazy("Open"),
     "closed": lazy("Closed"),
     "published": lazy("Published"),
+}
+
+EVENTS = {
+    "panel_created": lazy("panel created"),
+    "protocol_written": lazy("protocol written"),
+    "panel_frozen": lazy("panel frozen"),
+    "panel_opened": lazy("panel opened"),
+    "panel_closed": lazy("panel closed"),
+    "panel_published": lazy("result published"),
+    "report_computed": lazy("report computed"),
+    "study_imported": lazy("study imported"),
+    "invited": lazy("invitation sent"),
+    "invitation_accepted": lazy("invitation accepted"),
+    "invitation_declined": lazy("invitation declined"),
+    "invitation_revoked": lazy("invitation withdrawn"),
+    "judge_assigned": lazy("judge given batches"),
+    "judge_consented": lazy("judge consented"),
+    "response_done": lazy("response done"),
+    "batch_handed_in": lazy("batch handed in"),
+    "flagged": lazy("note to the coordinator"),
+}
+
+RATIONALES = {
+    "one": lazy(
+        "One a response, on a criterion of the judge's choice, and all on one drawn response per "
+        "dilemma"
+    ),
+    "all": lazy("All"),
+    "none": lazy("None"),
 }
 
 

@@ -30,11 +30,19 @@ function lines(text) { return text.replace(/\r\n/g, "\n"); }
 /** @param {string} name */
 function read(name) {
   const field = form.elements.namedItem(name);
-  return field && "value" in field ? lines(String(field.value)) : "";
+  const value = field && "value" in field ? lines(String(field.value)) : "";
+  return value === "cannot" && name.endsWith("-answer") ? `cannot:${read(reasonOf(name))}` : value;
 }
+
+/** The second radio group of an answer: the page has two so that Tab reaches the reasons. @param {string} name */
+function reasonOf(name) { return name.replace(/answer$/, "reason"); }
 
 /** @param {string} name @param {string} value */
 function write(name, value) {
+  if (!name.startsWith("was-") && name.endsWith("-answer") && value.startsWith("cannot:")) {
+    write(reasonOf(name), value.slice("cannot:".length));
+    value = "cannot";
+  }
   const field = form.elements.namedItem(name);
   if (field instanceof RadioNodeList) {
     for (const radio of /** @type {Iterable<HTMLInputElement>} */ (/** @type {unknown} */ (field))) radio.checked = radio.value === value;
@@ -274,14 +282,13 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph")) return;
   if (event.key === "Enter" && target instanceof HTMLInputElement && form.contains(target)) { event.preventDefault(); void push(true); return; }
   if (typesText || !shortcuts.checked) return;
-  if (event.key === "d") toggle("dilemma");
-  else if (event.key === "?") toggle("help");
+  if (event.key === "d") for (const details of document.querySelectorAll("details.dilemma")) toggle(details);
+  else if (event.key === "?") toggle(document.getElementById("help"));
   else if (/^[0-9]$/.test(event.key)) level(target.closest("fieldset.criterion"), event.key);
 });
 
-/** @param {string} id */
-function toggle(id) {
-  const details = document.getElementById(id);
+/** @param {Element | null} details */
+function toggle(details) {
   if (details instanceof HTMLDetailsElement) { details.open = !details.open; if (details.open) details.scrollIntoView({ block: "nearest" }); }
 }
 

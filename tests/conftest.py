@@ -19,6 +19,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skip)
 
 
+@pytest.fixture(autouse=True)
+def _texts_in_english() -> Iterator[None]:
+    """A request leaves its language behind in the thread; no test may depend on the one before."""
+    from django.utils import translation
+
+    with translation.override("en"):
+        yield
+
+
 @contextmanager
 def without_guards(alias: str = "default") -> Iterator[None]:
     """Take the database's guards away and put them back."""

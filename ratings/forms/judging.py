@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from ratings.models import Consent, Flag
-from ratings.services.answers import is_field
+from ratings.services.answers import CANNOT, is_field
 from ratings.services.judging import Change
 
 _AGREE = _("Tick this box to start, or choose «Not now».")
@@ -34,9 +34,17 @@ def posted_changes(data: Mapping[str, str]) -> dict[str, Change]:
     names = {name for name in data if is_field(name)}
     names |= {name.removeprefix("was-") for name in data if is_field(name.removeprefix("was-"))}
     return {
-        name: Change(_lines(data.get(f"was-{name}", "")), _lines(data.get(name, "")))
+        name: Change(_lines(data.get(f"was-{name}", "")), _lines(_value(data, name)))
         for name in names
     }
+
+
+def _value(data: Mapping[str, str], name: str) -> str:
+    """The page has two radio groups, so that Tab reaches the reasons; they are one answer."""
+    value = data.get(name, "")
+    if name.endswith("-answer") and value == "cannot":
+        return CANNOT + data.get(name.removesuffix("answer") + "reason", "")
+    return value
 
 
 def sent_changes(fields: Mapping[str, object]) -> dict[str, Change]:

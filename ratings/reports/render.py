@@ -162,6 +162,12 @@ def _title(titles: dict[str, str], name: str) -> str:
     return titles.get((get_language() or "ca")[:2]) or titles.get("en") or name
 
 
+def rule(policy: dict[str, Any]) -> str:
+    """Return a registered policy as a person reads it."""
+    key = policy["coefficient"]
+    return _rule(COEFFICIENTS.get(key, key), policy)
+
+
 def _rule(coefficient: Any, policy: dict[str, Any]) -> str:
     """Return e.g. «Fleiss' kappa, unweighted ≥ 0.60»."""
     what = str(coefficient)

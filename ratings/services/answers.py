@@ -1,7 +1,8 @@
 """PURE-minded reading of a draft: field names ↔ answers, and what is still missing.
 
 A field is named `<part>-<criterion key>-<answer|note|rationale>`. An answer is a level's value,
-or `cannot:<reason>`: one radio group, so that a score and a reason for none exclude each other.
+or `cannot:<reason>` (the reason may be empty in a draft): one field, so that a score and a reason
+for none exclude each other.
 """
 
 import re
@@ -13,7 +14,7 @@ from ratings.models.rating import Missing
 from ratings.services.errors import Gap, Refused
 
 _FIELD = re.compile(r"^\d{1,3}-[\w.-]{1,100}-(answer|note|rationale)$")
-_CANNOT = "cannot:"
+CANNOT = "cannot:"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Answer:
     missing: str
     note: str
     rationale: str
+    unable: bool = False
 
 
 def is_field(name: str) -> bool:
@@ -42,10 +44,10 @@ def read_answers(criteria: Iterable[Criterion], values: Mapping[str, str]) -> li
     for criterion in criteria:
         part = 0
         given = values.get(field_name(part, criterion.key, "answer"), "")
-        score, missing = None, ""
-        if given.startswith(_CANNOT):
-            missing = given.removeprefix(_CANNOT)
-            if missing not in Missing.values:
+        score, missing, unable = None, "", given.startswith(CANNOT)
+        if unable:
+            missing = given.removeprefix(CANNOT)
+            if missing and missing not in Missing.values:
                 raise Refused("unknown_reason", field=criterion.key)
         elif given:
             try:
@@ -62,6 +64,7 @@ def read_answers(criteria: Iterable[Criterion], values: Mapping[str, str]) -> li
                 missing=missing,
                 note=values.get(field_name(part, criterion.key, "note"), "").strip(),
                 rationale=values.get(field_name(part, criterion.key, "rationale"), ""),
+                unable=unable,
             )
         )
     return answers
@@ -77,9 +80,9 @@ def gaps(answers: Sequence[Answer], *, rationales: str) -> list[Gap]:
     for answer in answers:
         name, key = field_name(answer.part, answer.criterion.key, "answer"), answer.criterion.key
         if answer.score is None and not answer.missing:
-            found.append(Gap(name, key, "score"))
+            found.append(Gap(name, key, "reason" if answer.unable else "score"))
         elif answer.missing == Missing.OTHER and not answer.note:
-            found.append(Gap(field_name(answer.part, key, "note"), key, "reason"))
+            found.append(Gap(field_name(answer.part, key, "note"), key, "note"))
         elif (
             rationales == "all"
             and answer.criterion.asks_rationale

@@ -42,9 +42,10 @@ def invite(
     profession: str = "",
     greeting: str = "",
 ) -> Invited:
-    """Invite an address to a role. A live invitation to the same address is replaced.
+    """Invite an address to a role. One that waits must be withdrawn before another is sent.
 
-    Raises `Refused` if the panel is over, or the address belongs to somebody who cannot judge it.
+    Raises `Refused` if the panel is over, the address has an invitation that still works (sending
+    a page again must not void the first link), or belongs to somebody who cannot judge it.
     """
     panel = Panel.objects.select_for_update().get(pk=panel.pk)
     email = email.strip().lower()
@@ -53,9 +54,12 @@ def invite(
     person = User.objects.filter(email=email).first()
     if person is not None:
         _refuse_if_unfit(panel, person, role)
-    Invitation.objects.filter(
+    unanswered = Invitation.objects.filter(
         panel=panel, email=email, accepted_at=None, revoked_at=None, declined_at=None
-    ).update(revoked_at=at)
+    )
+    if unanswered.filter(expires_at__gt=at).exists():
+        raise Refused("already_invited", email=email)
+    unanswered.update(revoked_at=at)
     if Invitation.objects.filter(
         panel=panel, email=email, revoked_at=None, declined_at=None
     ).exists():

@@ -44,6 +44,8 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
             "count": served or panel.response_set.responses.count(),
             "ends_on": date_format(date.fromisoformat(ends_on), "DATE_FORMAT") if ends_on else "",
             "judges": document["judges_planned"],
+            "asks_reasons": document["rationales"] != "none",
+            "responsible": document["controller"],
             "coordinator": coordinator,
         }
         subject = render_to_string("ratings/mail/invitation_subject.txt", context)

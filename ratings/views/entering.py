@@ -99,7 +99,13 @@ def _invitation(token: str) -> Invitation:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """A personal link: the page has a button, so that a mail scanner cannot use it up."""
     found = _invitation(token)
-    context = {"invitation": found, "token": token}
+    panel = found.panel
+    context = {
+        "invitation": found,
+        "token": token,
+        "count": panel.response_set.responses.count() if panel.response_set else 0,
+        "ends_on": panel.protocol.document["ends_on"],
+    }
     if request.method != "POST" or found.accepted_at:
         return render(request, "ratings/entering/invitation.html", context)
     try:

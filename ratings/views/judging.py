@@ -22,6 +22,7 @@ from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_ch
 from ratings.models import Batch, Flag, Judge, Rating, Slot
 from ratings.permissions import batch_for, judge_for, slot_for
 from ratings.services import judging
+from ratings.services.answers import CANNOT
 from ratings.services.errors import Conflict, Gap, Incomplete, Refused
 from ratings.services.serving import blinded_item, rubric_item
 from ratings.views.refusals import sign_in_first
@@ -265,6 +266,7 @@ def _rating_page(
         "panel": panel,
         "item": blinded_item(slot, language=panel.content_language),
         "rubric": rubric,
+        "keys": _keys(rubric),
         "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
         "slots": slots,
         "total": len(slots),
@@ -296,7 +298,8 @@ def _row(
         "answer": values.get(f"{prefix}-answer", ""),
         "note": values.get(f"{prefix}-note", ""),
         "rationale": values.get(f"{prefix}-rationale", ""),
-        "cannot": values.get(f"{prefix}-answer", "").startswith("cannot:"),
+        "unable": (answer := values.get(f"{prefix}-answer", "")).startswith(CANNOT),
+        "cannot": answer.removeprefix(CANNOT) if answer.startswith(CANNOT) else "",
         "gaps": [
             {"field": gap.field, "sentence": words.GAPS[gap.code]}
             for gap in gaps
@@ -305,6 +308,12 @@ def _row(
         "answer_clash": clashes.get(f"{prefix}-answer"),
         "rationale_clash": clashes.get(f"{prefix}-rationale"),
     }
+
+
+def _keys(rubric: Any) -> list[str]:
+    """The first and the last level that a digit can choose; none where levels need two digits."""
+    values = sorted({level.value for criterion in rubric.criteria for level in criterion.levels})
+    return [values[0], values[-1]] if all(len(value) == 1 for value in values) else []
 
 
 def _after(slot: Slot) -> str:

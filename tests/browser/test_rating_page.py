@@ -216,3 +216,34 @@ def test_criteria_of_the_fixture_are_all_on_the_page(cast, context):
     page = context(user=cast.judges[0]).new_page()
     page.goto(path(cast.slots(0)[0]))
     assert page.locator("fieldset.criterion").count() == len(CRITERIA)
+
+
+def test_reasons_for_not_judging_are_reached_with_tab_and_are_one_answer(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0]).new_page()
+    page.goto(path(slot))
+    first = page.locator("fieldset.criterion").first
+    assert not first.locator(".reasons").is_visible()
+    first.locator("input[value='0']").focus()
+    page.keyboard.press("ArrowUp")  # the group wraps: the last one is «I cannot judge this»
+    assert first.locator("input[value='cannot']").is_checked()
+    saved(page)
+    assert stored(slot) == {"0-opposition-answer": "cannot:"}
+    for _ in range(3):  # over «More» to the reasons
+        page.keyboard.press("Tab")
+        if "reason" in page.evaluate("document.activeElement.name || ''"):
+            break
+    page.keyboard.press("Space")
+    page.wait_for_function("document.activeElement.checked")
+    page.keyboard.press("Tab")
+    page.keyboard.type("a comment")
+    page.keyboard.press("Control+Enter")
+    page.locator("#missing-title").wait_for()
+    assert stored(slot)["0-opposition-answer"] == "cannot:knowledge"
+    assert stored(slot)["0-opposition-note"] == "a comment"
+    assert (
+        page.evaluate("document.activeElement.getAttribute('aria-labelledby')") == "missing-title"
+    )
+    first.locator("input[value='2']").check()
+    page.wait_for_function("document.querySelector('[data-save-state]').dataset.state === 'saved'")
+    assert stored(slot)["0-opposition-answer"] == "2", "a score takes the reason's place"

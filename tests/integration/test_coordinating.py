@@ -446,13 +446,16 @@ def test_frozen_protocol_is_read_only_and_shows_its_hash():
 def test_from_draft_to_open():
     cast = draft_panel()
     client = as_(cast.coordinator)
-    assert "Freeze for good" in text_of(client.get("/coordinate/panel/freeze/"))
+    before = text_of(client.get("/coordinate/panel/freeze/"))
+    assert "Freeze for good" in before
+    assert "10 responses · 5 conditions" in before and "Judges planned 3 · 0 have come in" in before
     assert client.post("/coordinate/panel/open/").status_code == 422
     assert client.post("/coordinate/panel/freeze/").url == "/coordinate/panel/"
     cast.panel.refresh_from_db()
     page = client.get("/coordinate/panel/freeze/")
     assert cast.panel.freeze.sha256 in text_of(page) and "Freeze for good" not in text_of(page)
     assert client.post("/coordinate/panel/freeze/").status_code == 422
+    assert "No judge has come in yet." in text_of(client.get("/coordinate/panel/open/"))
     assert client.post("/coordinate/panel/open/").status_code == 302
     assert (
         '<form method="post" class="actions">'
@@ -531,11 +534,37 @@ def test_invitation_is_mailed_in_its_language_and_its_link_is_shown_once():
             translation.gettext("On a computer or a tablet, open this personal link:")
             in message.body
         )
-    assert re.search(r"Final previst: 31 .*gener.* 2027", message.body), message.body
+    assert "Final previst: 31 de gener de 2027." in message.body
     token = link.split("/")[-2]
     assert token not in client.get("/coordinate/panel/judges/").content.decode()
     assert Client().get(f"/invitation/{token}/").status_code == 200
     assert Client().get(f"/invitation/{token}/decline/").status_code == 200
+
+
+def test_sending_the_page_again_leaves_the_first_link_alone():
+    cast = draft_panel()
+    client = as_(cast.coordinator)
+    client.post("/coordinate/panel/judges/", INVITED)
+    again = client.post("/coordinate/panel/judges/", INVITED)
+    assert again.status_code == 422 and "waiting for an answer" in text_of(again)
+    assert len(mail.outbox) == 1
+    token = re.search(r"/invitation/([\w-]+)/$", mail.outbox[0].body, re.M)[1]
+    assert "It does not suit me" in text_of(
+        Client(headers={"accept-language": "en"}).get(f"/invitation/{token}/")
+    )
+    first = Invitation.objects.get()
+    client.post(f"/coordinate/panel/judges/{first.pk}/revoke/")
+    assert client.post("/coordinate/panel/judges/", INVITED).status_code == 200
+
+
+def test_the_mail_promises_a_reason_only_if_one_is_asked():
+    for rationales, promised in (("one", True), ("none", False)):
+        cast = draft_panel(slug=f"asks-{rationales}", rationales=rationales)
+        mail.outbox.clear()
+        as_(cast.coordinator).post(
+            f"/coordinate/asks-{rationales}/judges/", INVITED | {"language": "en"}
+        )
+        assert ("with a short reason" in mail.outbox[0].body) is promised
 
 
 def test_an_observer_is_not_invited_to_judge():
@@ -627,7 +656,7 @@ def test_audit_lists_events_and_checks_the_chain(lift_guards):
     freeze_panel(panel=cast.panel, actor=cast.coordinator.opaque_id, at=NOW)
     client = as_(cast.coordinator)
     page = text_of(client.get("/coordinate/panel/audit/"))
-    assert "panel_frozen" in page and "The chain of events is unbroken." in page
+    assert "panel frozen" in page and "The chain of events is unbroken." in page
     assert cast.coordinator.email not in page
     event = cast.panel.events.order_by("number").first()
     type(event).objects.filter(pk=event.pk).update(payload='{"slug":"another"}')

@@ -87,7 +87,7 @@ def test_page_names_what_is_missed_and_holds_no_script_or_style():
     page, html = text_of(response), response.content.decode()
     assert "Agreement does not reach the registered threshold on: " in page
     assert "Opposition, Synthesis, Anchoring, Coherence" in page
-    assert "Registered on Dec. 1, 2026, before the first rating." in page
+    assert "Registered on 1 December 2026, before the first rating." in page
     assert html.count("<svg") == html.count("<desc>") == len(CRITERIA)
     assert " style=" not in html
     assert "<style" not in html
@@ -245,9 +245,9 @@ def test_public_page_shows_the_published_report_not_a_later_one():
     assert (later.number, later.sha256) == (2, report.sha256), "the same inputs, the same document"
     anybody = Client(headers={"accept-language": "en"})
     page = text_of(anybody.get(f"/published/{cast.panel.slug}/"))
-    assert "Report 1, computed on Dec. 1, 2026." in page
+    assert "Report 1, computed on 1 December 2026." in page
     page = text_of(as_(cast.coordinator).get(f"/report/{cast.panel.slug}/"))
-    assert "Report 2, computed on Dec. 2, 2026. Reason: a correction" in page
+    assert "Report 2, computed on 2 December 2026. Reason: a correction" in page
 
 
 def test_pages_cost_the_same_for_any_size(django_assert_max_num_queries):

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from ratings.forms.judging import posted_changes
 from ratings.models import Draft, DraftCheckpoint, Rating, Submission
 from ratings.services import judging
 from ratings.services.errors import Conflict, Incomplete, Refused
@@ -223,3 +224,29 @@ def test_two_pages_on_a_lossy_network_lose_nothing_acknowledged(slot, seed):
         assert safe, f"{name}: {text!r} was acknowledged and is gone"
     for name, text in final.items():
         assert text.count(" ") == len(text.split()), "texts are whole"
+
+
+def test_unable_without_a_reason_is_kept_and_missed_when_done(slot):
+    changes = {f"0-{key}-answer": ("", "2") for key in CRITERIA}
+    save(slot, changes | {FIELD: ("", "one"), "0-synthesis-answer": ("", "cannot:")})
+    with pytest.raises(Incomplete) as incomplete:
+        judging.done(slot=slot, language="en", at=NOW)
+    assert [(gap.criterion, gap.code) for gap in incomplete.value.gaps] == [("synthesis", "reason")]
+    save(slot, {"0-synthesis-answer": ("cannot:", "cannot:other")}, sequence=2)
+    with pytest.raises(Incomplete) as incomplete:
+        judging.done(slot=slot, language="en", at=NOW)
+    assert [gap.code for gap in incomplete.value.gaps] == ["note"], "another reason needs its words"
+
+
+def test_two_radio_groups_of_a_plain_form_are_one_answer():
+    data = {
+        "0-opposition-answer": "cannot",
+        "0-opposition-reason": "personal",
+        "was-0-opposition-answer": "1",
+        "0-synthesis-answer": "2",
+        "0-synthesis-reason": "between",
+    }
+    assert posted_changes(data) == {
+        "0-opposition-answer": Change("1", "cannot:personal"),
+        "0-synthesis-answer": Change("", "2"),
+    }

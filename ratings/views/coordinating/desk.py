@@ -1,5 +1,6 @@
 """Which panels there are, where one of them stands and what comes next, and its record."""
 
+import json
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -27,6 +28,9 @@ _PLACES = {
     "blinding_missing": "blinding",
     "empty_responses": "blinding",
 }
+
+
+SHOWN_EVENTS = 500
 
 
 @require_safe
@@ -108,6 +112,22 @@ def _obstacles(panel: Panel, *, may_import: bool) -> list[dict[str, Any]]:
 @require_safe
 def audit(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "audit")
-    events = panel.events.order_by("-number")[:500]
-    context = {"panel": panel, "events": events, "broken": audit_service.broken_at(panel)}
+    newest = panel.events.order_by("-number")[:SHOWN_EVENTS]
+    codes = dict(panel.judges.exclude(user=None).values_list("user__opaque_id", "code"))
+    context = {
+        "panel": panel,
+        "events": [
+            {
+                "event": event,
+                "what": words.EVENTS.get(event.kind, event.kind),
+                "who": codes.get(event.actor, event.actor[:8]),
+                "details": json.loads(event.payload),
+            }
+            for event in newest
+        ],
+        "total": panel.events.count(),
+        "shown": SHOWN_EVENTS,
+        "broken": audit_service.broken_at(panel),
+        "runs": request.user.memberships.filter(panel=panel, role=Role.COORDINATOR).exists(),
+    }
     return render(request, "ratings/coordinating/audit.html", context)

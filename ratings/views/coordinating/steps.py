@@ -1,16 +1,20 @@
 """The steps that cannot be taken back: each is a page that asks once."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from ratings import words
+from ratings import tasks, words
 from ratings.models import Judge, Panel
 from ratings.permissions import panel_for
+from ratings.reports.render import rule
 from ratings.services import panels as panel_service
 from ratings.services.errors import Refused
 from ratings.services.freezing import freeze_panel, obstacles
@@ -61,8 +65,23 @@ def freeze(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _in_the_way(panel: Panel) -> dict[str, Any]:
-    found = obstacles(panel) if panel.state == Panel.State.DRAFT else []
-    return {"obstacles": [{"text": words.OBSTACLES[one.code], "count": one.count} for one in found]}
+    if panel.state != Panel.State.DRAFT:
+        return {}
+    found = obstacles(panel)
+    protocol = panel.protocol.document
+    responses = panel.response_set.responses.all()
+    return {
+        "obstacles": [{"text": words.OBSTACLES[one.code], "count": one.count} for one in found],
+        "protocol": protocol,
+        "summary": {
+            "responses": responses.count(),
+            "conditions": responses.values("condition").distinct().count(),
+            "language": dict(settings.LANGUAGES).get(panel.content_language),
+            "here": Judge.objects.filter(panel=panel).active().count(),  # type: ignore[attr-defined]
+            "rule": rule(protocol["policy"]) if protocol["policy"] else "",
+            "rationales": words.RATIONALES[protocol["rationales"]],
+        },
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -73,8 +92,15 @@ def open_(request: PersonRequest, slug: str) -> HttpResponse:
         name="open",
         before=Panel.State.FROZEN,
         act=panel_service.open_panel,
-        describe=lambda panel: {"judges": Judge.objects.filter(panel=panel).active().count()},  # type: ignore[attr-defined]
+        describe=_who_is_here,
     )
+
+
+def _who_is_here(panel: Panel) -> dict[str, Any]:
+    return {
+        "judges": Judge.objects.filter(panel=panel).active().count(),  # type: ignore[attr-defined]
+        "planned": panel.protocol.document["judges_planned"],
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,9 +110,16 @@ def close(request: PersonRequest, slug: str) -> HttpResponse:
         slug,
         name="close",
         before=Panel.State.OPEN,
-        act=panel_service.close_panel,
+        act=_close_and_report,
         describe=_left_undone,
     )
+
+
+@transaction.atomic
+def _close_and_report(*, panel: Panel, actor: str, at: datetime) -> None:
+    """Close, and ask for the report in the same breath: nobody has to remember it."""
+    closed = panel_service.close_panel(panel=panel, actor=actor, at=at)
+    tasks.ask(kind="report", panel=closed, parameters={"reason": ""})
 
 
 def _left_undone(panel: Panel) -> dict[str, Any]:
