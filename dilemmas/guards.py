@@ -1,10 +1,11 @@
 """Guards: database triggers that refuse what no code path may do, on SQLite and PostgreSQL.
 
-A guard is one refusal. `install` is idempotent and is run again by an `InstallGuards` operation
-after every migration that alters a guarded table, because SQLite drops triggers when it remakes one.
+A guard is one refusal. `install` is idempotent; `InstallGuards` runs it in a migration. A migration
+that alters a guarded table does so inside `AlterGuarded`, because SQLite remakes the table.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,6 +165,69 @@ class InstallGuards(Operation):
 
     def describe(self) -> str:
         return "Install the database guards"
+
+
+@contextmanager
+def _aside(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """On SQLite, take every guard of every app away, and put back those that stood."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
+        )
+        standing = cursor.fetchall()
+        for name, _sql in standing:
+            cursor.execute(f'DROP TRIGGER "{name}"')
+        yield
+        for _name, sql in standing:
+            cursor.execute(sql)
+
+
+class AlterGuarded(Operation):
+    """Migration operation: run `operations`, which alter guarded tables; then the guards stand again.
+
+    SQLite remakes a table to alter it: its triggers go with it, and the new table cannot take the
+    old one's name while a trigger of any other table looks at it.
+    """
+
+    reduces_to_sql = False
+    reversible = True
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = operations
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        for operation in self.operations:
+            operation.state_forwards(app_label, state)
+
+    def _states(self, app_label: str, first: Any) -> list[Any]:
+        states = [first]
+        for operation in self.operations:
+            states.append(states[-1].clone())
+            operation.state_forwards(app_label, states[-1])
+        return states
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        states = self._states(app_label, from_state)
+        with _aside(schema_editor.connection):
+            for operation, before, after in zip(self.operations, states, states[1:], strict=False):
+                operation.database_forwards(app_label, schema_editor, before, after)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        states = self._states(app_label, to_state)
+        steps = list(zip(self.operations, states, states[1:], strict=False))
+        with _aside(schema_editor.connection):
+            for operation, before, after in reversed(steps):
+                operation.database_backwards(app_label, schema_editor, after, before)
+
+    def describe(self) -> str:
+        return "; ".join(operation.describe() for operation in self.operations)
 
 
 _BY_VERSION = "SELECT 1 FROM {parent} p WHERE p.id = {{row}}.{key} AND p.sealed_at IS NOT NULL"
