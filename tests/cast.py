@@ -66,7 +66,8 @@ def make_set(name: str = "set", *, dilemmas: int = 2, uploader: User | None = No
         content=table(
             [
                 {"code": c, "family": "personal", "language": "en", "title": f"Title {c}",
-                 "context": f"You must decide about {c}.", "stage": ""}
+                 "context": f"You must decide about {c}.", "stage": "",
+                 "required_axes": "D2 D4", "required_components": "spirituality"}
                 for c in codes
             ]
         ),

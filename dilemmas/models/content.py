@@ -32,9 +32,23 @@ class Dilemma(models.Model):
 class DilemmaVersion(models.Model):
     """One version of a dilemma. Written by `dilemmas.services.importing`; sealed by a freeze."""
 
+    AXES = ("D1", "D2", "D3", "D4")
+    COMPONENTS = (
+        "prosocial",
+        "emotional_regulation",
+        "self_reflection",
+        "divergent_perspectives",
+        "decisiveness",
+        "social_advising",
+        "spirituality",
+    )
+
     dilemma = models.ForeignKey(Dilemma, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
     family = models.CharField(max_length=100, blank=True)
+    # Masks of the 100-point rubric. No judge's page may load them; the public's only after closing.
+    required_axes = models.JSONField(default=list, blank=True)
+    required_components = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     sealed_at = models.DateTimeField(null=True, editable=False)
 
@@ -49,13 +63,15 @@ class DilemmaVersion(models.Model):
 
 
 class DilemmaText(models.Model):
-    """Title and context in one language, for one stage (1 for a plain dilemma)."""
+    """What one language says of one stage (1 for a plain dilemma). Judges read title and context."""
 
     version = models.ForeignKey(DilemmaVersion, on_delete=models.CASCADE, related_name="texts")
     language = models.CharField(max_length=16)
     stage = models.PositiveSmallIntegerField(default=1)
     title = models.TextField(blank=True)
     context = models.TextField(blank=True)
+    actors = models.TextField(blank=True)
+    costs = models.TextField(blank=True)
 
     class Meta:
         ordering = ("version", "language", "stage")

@@ -1,5 +1,7 @@
 """Importing dilemmas and rubrics: all or nothing, the same file again changes nothing."""
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +36,11 @@ from dilemmas.services.reading import (
 )
 
 Progress = Callable[[int, int], None]
-DILEMMA_COLUMNS = ("code", "family", "language", "title", "context", "stage")
+DILEMMA_COLUMNS = (
+    "code", "family", "language", "title", "context", "stage", "actors", "costs",
+    "required_axes", "required_components",
+)  # fmt: skip
+_BY_LANGUAGE = ("title", "context", "actors", "costs")
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,11 @@ def import_dilemmas(
     Raises `ImportRefused` with every bad row.
     """
     rows = read_rows(
-        content, name=name, required=("code", "language", "context"), known=DILEMMA_COLUMNS
+        content,
+        name=name,
+        required=("code", "language", "context"),
+        known=DILEMMA_COLUMNS,
+        by_language=_BY_LANGUAGE,
     )
     problems = Problems(name)
     wanted = _dilemma_documents(rows, problems)
@@ -124,9 +134,20 @@ def _dilemma_documents(
                 row.line, "language", _("The language is empty."), _("Write ca, es or en.")
             )
             continue
-        _line, document = found.setdefault(
-            code, (row.line, {"family": row.get("family").strip(), "texts": {}})
-        )
+        _line, document = found.setdefault(code, (row.line, {"family": "", "texts": {}}))
+        for column, value in (
+            ("family", row.get("family").strip()),
+            ("required_axes", _mask(row, "required_axes", DilemmaVersion.AXES, problems)),
+            (
+                "required_components",
+                _mask(row, "required_components", DilemmaVersion.COMPONENTS, problems),
+            ),
+        ):
+            if value and document.get(column, value) not in (value, ""):
+                message = _("Another row of «%s» says otherwise.") % code
+                problems.add(row.line, column, message, _("Write the same, or leave it empty."))
+            elif value:
+                document[column] = value
         key = f"{language}/{stage}"
         if key in document["texts"]:
             problems.add(
@@ -134,24 +155,62 @@ def _dilemma_documents(
             )
             continue
         document["texts"][key] = [row.get("title").strip(), row.get("context")]
+        for column in ("actors", "costs"):
+            if row.get(column).strip():
+                document.setdefault(column, {})[key] = row.get(column)
     return found
 
 
+def _mask(row: Row, column: str, known: tuple[str, ...], problems: Problems) -> list[str]:
+    """Return the names in a cell, in the order of `known`. A cell is a JSON list or simply names."""
+    text = row.get(column).strip()
+    names = re.split(r"[\s,;]+", text)
+    if text.startswith("["):
+        try:
+            names = [str(name) for name in json.loads(text)]
+        except ValueError:  # then it is refused as a name that is unknown
+            names = [text]
+    fold = {name.casefold(): name for name in known}
+    given = {name.strip().casefold() for name in names if name.strip()}
+    unknown = sorted(given - set(fold))
+    if unknown:
+        message = _("Unknown here: %s.") % ", ".join(unknown)
+        problems.add(row.line, column, message, _("Choose from: %s.") % ", ".join(known))
+    return [name for name in known if name.casefold() in given]
+
+
 def _dilemma_document(version: DilemmaVersion) -> dict[str, Any]:
-    return {
+    """Return a version as files say it; what it does not have has no key."""
+    texts = list(version.texts.all())
+    document: dict[str, Any] = {
         "family": version.family,
-        "texts": {f"{t.language}/{t.stage}": [t.title, t.context] for t in version.texts.all()},
+        "texts": {f"{t.language}/{t.stage}": [t.title, t.context] for t in texts},
+        "actors": {f"{t.language}/{t.stage}": t.actors for t in texts if t.actors},
+        "costs": {f"{t.language}/{t.stage}": t.costs for t in texts if t.costs},
+        "required_axes": version.required_axes,
+        "required_components": version.required_components,
     }
+    return {key: value for key, value in document.items() if value or key in ("family", "texts")}
 
 
 def _write_dilemma(dilemma: Dilemma, number_: int, document: dict[str, Any]) -> None:
     version = DilemmaVersion.objects.create(
-        dilemma=dilemma, number=number_, family=document["family"]
+        dilemma=dilemma,
+        number=number_,
+        family=document["family"],
+        required_axes=document.get("required_axes", []),
+        required_components=document.get("required_components", []),
     )
     for key, (title, context) in document["texts"].items():
         language, stage = key.split("/")
         DilemmaText.objects.create(
-            version=version, language=language, stage=int(stage), title=title, context=context
+            version=version,
+            language=language,
+            stage=int(stage),
+            title=title,
+            context=context,
+            actors=document.get("actors", {}).get(key, ""),
+            costs=document.get("costs", {}).get(key, ""),
         )
 
 

@@ -32,8 +32,8 @@ class ImportRefused(Exception):
     """Nothing was written. `problems` holds every bad row that was found."""
 
     def __init__(self, problems: Sequence[Problem], *, name: str = "") -> None:
-        super().__init__(f"{len(problems)} problems")
-        self.problems = list(problems)
+        self.problems = list(dict.fromkeys(problems))  # one object may stand for several rows
+        super().__init__(f"{len(self.problems)} problems")
         self.name = name
 
     def lines(self) -> list[str]:
@@ -108,15 +108,22 @@ def read_json(content: bytes, *, name: str) -> Any:
 
 
 def read_rows(
-    content: bytes, *, name: str, required: Sequence[str], known: Sequence[str]
+    content: bytes,
+    *,
+    name: str,
+    required: Sequence[str],
+    known: Sequence[str],
+    by_language: Sequence[str] = (),
 ) -> list[Row]:
     """Return the rows of a CSV, JSON (a list of objects) or JSONL file, told apart by content.
 
-    Columns are read by name. Raises `ImportRefused` for unreadable files and missing columns.
+    Columns are read by name. In JSON, a column of `by_language` may be an object with a text for
+    each language; it then stands for a row per language.
+    Raises `ImportRefused` for unreadable files and missing columns.
     """
     text = decode(content, name=name)
     if text.lstrip()[:1] in "[{":
-        rows = list(_json_rows(text, name))
+        rows = list(_json_rows(text, name, by_language))
     else:
         rows = list(_csv_rows(text, name))
     problems = Problems(name)
@@ -178,7 +185,7 @@ def _csv_rows(text: str, name: str) -> Iterator[Row]:
     problems.refuse()
 
 
-def _json_rows(text: str, name: str) -> Iterator[Row]:
+def _json_rows(text: str, name: str, by_language: Sequence[str]) -> Iterator[Row]:
     problems = Problems(name)
     if text.lstrip().startswith("["):
         try:
@@ -199,8 +206,38 @@ def _json_rows(text: str, name: str) -> Iterator[Row]:
         if not isinstance(item, dict):
             problems.add(line, "", _("This is not an object."), _('Write {"column": value, …}.'))
             continue
-        yield Row(line, {str(key): _as_text(value) for key, value in item.items()})
+        for given in _in_each_language(line, item, by_language, problems):
+            yield Row(line, {str(key): _as_text(value) for key, value in given.items()})
     problems.refuse()
+
+
+def _in_each_language(
+    line: int, item: dict[str, Any], columns: Sequence[str], problems: Problems
+) -> Iterator[dict[str, Any]]:
+    """Yield an object as it is, or once per language if a text of it is given by language."""
+    nested = [column for column in columns if isinstance(item.get(column), dict)]
+    if not nested:
+        yield item
+        return
+    for column in columns:
+        value = item.get(column)
+        texts = value.values() if isinstance(value, dict) else [value]
+        if not all(text is None or isinstance(text, str) for text in texts) or (
+            value and not isinstance(value, dict)
+        ):
+            problems.add(
+                line,
+                column,
+                _("This is not a text for each language."),
+                _('Write {"ca": "…", "en": "…"}.'),
+            )
+            return
+    languages = dict.fromkeys(language for column in nested for language in item[column])
+    if not languages:
+        problems.add(line, nested[0], _("It has no text."), _('Write {"ca": "…", "en": "…"}.'))
+    for language in languages:
+        texts_of_it = {column: item[column].get(language) for column in nested}
+        yield item | texts_of_it | {"language": language}
 
 
 def _as_text(value: Any) -> str:

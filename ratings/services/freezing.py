@@ -98,10 +98,13 @@ def freeze_panel(*, panel: Panel, actor: str, at: datetime) -> Freeze:
 def manifest_parts(panel: Panel, *, salt: str) -> dict[str, Any]:
     """Return the parts whose hashes make up the manifest.
 
-    The condition key is salted, so that its hash can be printed before the key may be known.
+    The condition key and the dilemmas' masks, if they have any, are salted, so that their hashes can
+    be printed before they may be known.
     """
     document = panel.protocol.document
     plan = {key: document[key] for key in ("judges_planned", "judges_qualification")}
+    masks = _masks(panel)
+    hidden = {"dilemma_masks": {"salt": salt, "masks": masks}} if masks else {}
     design = {key: document[key] for key in ("order", "order_seed", "batch_size", "rationales")}
     return {
         "protocol": document,
@@ -111,6 +114,7 @@ def manifest_parts(panel: Panel, *, salt: str) -> dict[str, Any]:
         "judges_plan": plan,
         "model_judgements": _judgements(panel),
         "condition_key": {"salt": salt, "key": _condition_key(panel)},
+        **hidden,
     }
 
 
@@ -162,10 +166,24 @@ def _texts(panel: Panel) -> dict[str, Any]:
     return {
         "language": panel.content_language,
         "dilemmas": sorted(
-            [t.version.dilemma.code, t.stage, t.title, sha256_of_text(t.context)] for t in texts
+            [t.version.dilemma.code, t.stage, t.title, sha256_of_text(t.context), *_more(t)]
+            for t in texts
         ),
         "responses": sorted([pk, number, sha256_of_text(text)] for pk, number, text in parts),
     }
+
+
+def _more(text: DilemmaText) -> list[dict[str, str]]:
+    """What not every dilemma has, hashed where there is any."""
+    given = {"actors": text.actors, "costs": text.costs}
+    more = {name: sha256_of_text(value) for name, value in given.items() if value}
+    return [more] if more else []
+
+
+def _masks(panel: Panel) -> list[list[Any]]:
+    versions = DilemmaVersion.objects.filter(pk__in=_dilemma_versions(panel))
+    rows = versions.values_list("dilemma__code", "required_axes", "required_components")
+    return sorted(list(row) for row in rows if row[1] or row[2])
 
 
 def _judgements(panel: Panel) -> list[list[Any]]:

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dilemmas.models import DilemmaVersion
 from ratings.models import Batch
 from ratings.services.panels import close_panel
 from tests.cast import CONDITIONS, CRITERIA, NOW, open_cast, rate_all, rate_slot
@@ -87,6 +88,22 @@ def test_no_judge_meets_a_condition_when_all_is_rated_and_closed(cast):
     client.force_login(cast.judges[0])
     for response in judge_requests(cast, client):
         assert SECRET not in everything(response)
+
+
+def test_no_judge_meets_what_a_dilemma_requires(cast):
+    """The masks are read for no page of a judge, neither while the panel runs nor afterwards."""
+    assert DilemmaVersion.objects.filter(required_axes=["D2", "D4"]).count() == 2
+    client = Client()
+    client.force_login(cast.judges[0])
+    for after in (False, True):
+        if after:
+            rate_all(cast, lambda judge, dilemma, condition, key: 1)
+            close_panel(panel=cast.panel, actor="", at=NOW)
+        with CaptureQueriesContext(connection) as queries:
+            for response in judge_requests(cast, client):
+                found = re.search(r"\bD[1-4]\b|spirituality|required_\w+", everything(response))
+                assert not found, (found, response.request)
+        assert not [q["sql"] for q in queries if "required_" in q["sql"]]
 
 
 def test_pages_name_no_response_by_its_key(cast):

@@ -10,14 +10,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from dilemmas.canonical import canonical, sha256
-from dilemmas.models import Criterion
+from dilemmas.canonical import canonical, sha256, sha256_of_text
+from dilemmas.models import Criterion, DilemmaText, DilemmaVersion
 from dilemmas.services.responses import import_responses
 from ratings import tasks
 from ratings.models import AuditEvent, Job, Panel, Rating, Report, Slot
 from ratings.services import audit, jobs
 from ratings.services.errors import Refused
-from ratings.services.freezing import freeze_panel, obstacles
+from ratings.services.freezing import freeze_panel, manifest_parts, obstacles
 from ratings.services.panels import close_panel, open_panel, publish
 from ratings.services.protocols import write_protocol
 from ratings.services.reporting import compute_report
@@ -37,7 +37,7 @@ def test_freeze_hashes_what_is_fixed_and_refuses_changes():
     manifest = json.loads(freeze.manifest)
     assert set(manifest) == {
         "protocol", "rubric", "texts", "design", "judges_plan", "model_judgements",
-        "condition_key", "provenance_head",
+        "condition_key", "dilemma_masks", "provenance_head",
     }  # fmt: skip
     assert sha256(manifest) == freeze.sha256
     cast.panel.protocol.refresh_from_db()
@@ -47,6 +47,20 @@ def test_freeze_hashes_what_is_fixed_and_refuses_changes():
         write_protocol(panel=cast.panel, changes={"policy": "ordinal"}, actor="", at=NOW)
     with pytest.raises(Refused):
         freeze_panel(panel=cast.panel, actor="", at=NOW)
+
+
+def test_manifest_has_a_part_for_masks_only_if_dilemmas_have_them():
+    cast = draft_panel()
+    with_masks = manifest_parts(cast.panel, salt="s")
+    masks = [[f"HND-00{n}", ["D2", "D4"], ["spirituality"]] for n in (1, 2)]
+    assert with_masks.pop("dilemma_masks") == {"salt": "s", "masks": masks}
+    DilemmaVersion.objects.update(required_axes=[], required_components=[])
+    assert manifest_parts(cast.panel, salt="s") == with_masks
+    assert [len(row) for row in with_masks["texts"]["dilemmas"]] == [4, 4]
+    DilemmaText.objects.filter(version__dilemma__code="HND-001").update(costs="Much.")
+    assert manifest_parts(cast.panel, salt="s")["texts"]["dilemmas"][0][4:] == [
+        {"costs": sha256_of_text("Much.")}
+    ]
 
 
 def test_freeze_needs_a_policy_and_every_text_decided():

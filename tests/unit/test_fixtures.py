@@ -326,5 +326,5 @@ def test_the_examples_fit_together() -> None:
 def test_each_linked_example_exists() -> None:
     page = (DOCS / "import.md").read_text(encoding="utf-8")
     links = set(re.findall(r"\]\((examples/[^)]*)\)", page))
-    assert len(links) == 8
+    assert len(links) == 9
     assert all((DOCS / link).exists() for link in links)
