@@ -33,7 +33,11 @@ def table(rows: list[dict[str, Any]]) -> bytes:
     return out.getvalue().encode()
 
 
-def rubric_document(code: str = "small", criteria: tuple[str, ...] = CRITERIA) -> dict[str, Any]:
+def rubric_document(
+    code: str = "small",
+    criteria: tuple[str, ...] = CRITERIA,
+    boundary: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     return {
         "code": code,
         "title": {"en": "A small rubric", "ca": "Una rúbrica petita"},
@@ -43,6 +47,7 @@ def rubric_document(code: str = "small", criteria: tuple[str, ...] = CRITERIA) -
                 "key": key,
                 "name": {"en": key.title()},
                 "question": {"en": f"Is there {key}?"},
+                "boundary": {"text": {"en": "Ask."}} | boundary if boundary else {},
                 "levels": [
                     {"value": v, "short": {"en": f"{key} {v}"}, "full": {"en": f"Level {v}."}}
                     for v in range(4)
@@ -111,7 +116,13 @@ class Cast:
         return list(Slot.objects.filter(judge=self.seat(number)).order_by("batch", "position"))
 
 
-def draft_panel(*, dilemmas: int = 2, slug: str = "panel", **protocol: Any) -> Cast:
+def draft_panel(
+    *,
+    dilemmas: int = 2,
+    slug: str = "panel",
+    boundary: dict[str, Any] | None = None,
+    **protocol: Any,
+) -> Cast:
     """A draft panel with everything decided, and its coordinator, an owner and a stranger."""
     owner = User.objects.create_user(f"owner@{slug}.test", is_owner=True, language="en")
     coordinator = User.objects.create_user(f"coordinator@{slug}.test", language="en")
@@ -123,7 +134,7 @@ def draft_panel(*, dilemmas: int = 2, slug: str = "panel", **protocol: Any) -> C
         slug=slug,
         title=f"Panel {slug}",
         response_set=response_set,
-        rubric_version=make_rubric(code=slug),
+        rubric_version=make_rubric(code=slug, boundary=boundary),
         content_language="en",
         coordinator=coordinator,
         at=NOW,

@@ -68,6 +68,9 @@ class Criterion(models.Model):
     scope = models.CharField(max_length=10, choices=Scope, default=Scope.WHOLE)
     asks_rationale = models.BooleanField(default=True)
     applicability = models.JSONField(default=dict, blank=True)
+    # The two neighbouring levels that the texts' `boundary` tells apart; null where none is named.
+    boundary_lower = models.FloatField(null=True)
+    boundary_upper = models.FloatField(null=True)
 
     class Meta:
         ordering = ("version", "position")

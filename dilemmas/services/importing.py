@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from django.db import transaction
@@ -256,6 +257,7 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
             norms=norms.get(language, ""),
         )
     for position, item in enumerate(document["criteria"], start=1):
+        boundary = item.get("boundary", {})
         criterion = Criterion.objects.create(
             version=version,
             key=item["key"],
@@ -263,6 +265,8 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
             kind=item.get("kind", "ordinal"),
             scope=item.get("scope", "whole"),
             asks_rationale=item.get("asks_rationale", True),
+            boundary_lower=boundary.get("lower"),
+            boundary_upper=boundary.get("upper"),
         )
         _write_criterion_texts(criterion, item)
     return version
@@ -310,11 +314,13 @@ def _check_rubric(document: Any, problems: Problems) -> None:
         if item.get("scope", "whole") not in Criterion.Scope.values:
             problems.add(0, column, _("The scope is unknown."), ", ".join(Criterion.Scope.values))
         levels = item.get("levels", [])
-        values = [level.get("value") for level in levels if isinstance(level, dict)]
+        values: list[Any] = [level.get("value") for level in levels if isinstance(level, dict)]
         if any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
             problems.add(0, column, _("A level's value is not a number."), _("Write 0, 1, 2 …"))
         elif len(values) < 2 or len(set(values)) != len(levels):
             problems.add(0, column, _("It needs two or more different levels."), _("List them."))
+        else:
+            _check_boundary(item.get("boundary", {}), sorted(values), column, problems)
         for level in levels:
             for language, text in (level.get("short") or {}).items():
                 if len(text) > 60:
@@ -325,6 +331,18 @@ def _check_rubric(document: Any, problems: Problems) -> None:
                         % {"language": language, "n": len(text)},
                         _("Keep it to 60."),
                     )
+
+
+def _check_boundary(boundary: Any, values: list[float], column: str, problems: Problems) -> None:
+    """A boundary may go without its levels; if it names them, they are neighbours on the scale."""
+    pair = (boundary.get("lower"), boundary.get("upper")) if isinstance(boundary, dict) else ()
+    if pair not in ((None, None), *pairwise(values)):
+        problems.add(
+            0,
+            column,
+            _("The boundary is not between two neighbouring levels."),
+            _('Write {"lower": 2, "upper": 3, "text": {…}}.'),
+        )
 
 
 def refuse_one(name: str, message: str, remedy: str) -> ImportRefused:

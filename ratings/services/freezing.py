@@ -149,10 +149,16 @@ def rubric_document(panel: Panel) -> dict[str, Any]:
                     }
                     for level in criterion.levels.all()
                 ],
+                **_boundary(criterion),
             }
             for criterion in criteria
         ],
     }
+
+
+def _boundary(criterion: Criterion) -> dict[str, Any]:
+    lower, upper = criterion.boundary_lower, criterion.boundary_upper
+    return {} if lower is None else {"boundary": {"lower": lower, "upper": upper}}
 
 
 def _texts(panel: Panel) -> dict[str, Any]:

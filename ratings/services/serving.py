@@ -42,6 +42,7 @@ class CriterionItem:
     name: str
     question: str
     boundary: str
+    between: str  # the levels that it tells apart, as in "2 → 3"; empty if they are not named
     asks_rationale: bool
     levels: Sequence[LevelItem]
 
@@ -88,7 +89,7 @@ def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
         .order_by("position")
         .values_list(
             "pk", "key", "text__name", "text__question", "text__boundary", "asks_rationale",
-            "norms", "title",
+            "norms", "title", "boundary_lower", "boundary_upper",
         )
     )  # fmt: skip
     levels: dict[int, list[LevelItem]] = {}
@@ -101,11 +102,17 @@ def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
     for criterion, value, short, full in rows:
         levels.setdefault(criterion, []).append(LevelItem(f"{value:g}", short or "", full or ""))
     items, norms, title = [], "", ""
-    for pk, key, name, question, boundary, asks, its_norms, its_title in criteria:
+    for pk, key, name, question, boundary, asks, its_norms, its_title, lower, upper in criteria:
         norms, title = its_norms or "", its_title or ""
         items.append(
             CriterionItem(
-                key, name or key, question or "", boundary or "", asks, levels.get(pk, [])
+                key=key,
+                name=name or key,
+                question=question or "",
+                boundary=boundary or "",
+                between="" if lower is None else f"{lower:g} → {upper:g}",
+                asks_rationale=asks,
+                levels=levels.get(pk, []),
             )
         )
     return RubricItem(title, norms, language, items)

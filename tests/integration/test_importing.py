@@ -11,9 +11,11 @@ from django.core.management import call_command
 from django.utils import translation
 
 from dilemmas.models import Dilemma, DilemmaVersion
-from dilemmas.services.importing import import_dilemmas
+from dilemmas.services.importing import import_dilemmas, import_rubric
 from dilemmas.services.reading import ImportRefused
-from tests.cast import NOW, table
+from ratings.services.freezing import rubric_document as rubric_document_of
+from ratings.services.serving import rubric_item
+from tests.cast import NOW, open_cast, rubric_document, table
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,3 +111,43 @@ def test_examples_of_the_documentation_are_imported_as_it_says():
                 call_command(name, path, *shlex.split(options), stdout=out)
             assert ("already" in out.getvalue()) == there, out.getvalue()
     assert Dilemma.objects.get(code="EX-003").versions.get().required_axes == ["D1", "D3"]
+
+
+# the rubric: which two levels a boundary tells apart
+
+
+def rubric(boundary):
+    document = rubric_document(criteria=("opposition",))
+    document["criteria"][0]["boundary"] = boundary
+    content = json.dumps(document).encode()
+    return import_rubric(content=content, name="rubric.json", actor="", at=NOW)[0]
+
+
+@pytest.mark.parametrize(
+    ("levels", "between"),
+    [({"lower": 2, "upper": 3}, "2 → 3"), ({"lower": 0, "upper": 1.0}, "0 → 1"), ({}, "")],
+)
+def test_boundary_names_its_levels(levels, between):
+    version = rubric({"text": {"en": "Ask whether …"}, **levels})
+    shown = rubric_item(version, language="en").criteria[0]
+    assert (shown.between, shown.boundary) == (between, "Ask whether …")
+
+
+@pytest.mark.parametrize(
+    "boundary",
+    [{"lower": 1, "upper": 3}, {"lower": 3, "upper": 2}, {"lower": 2}, {"lower": 3, "upper": 4}, 2],
+)
+def test_boundary_stands_between_neighbours_or_is_refused(boundary):
+    assert refusal(lambda: rubric(boundary)) == [(0, "criterion 1")]
+
+
+def test_levels_of_a_boundary_are_frozen_and_shown_to_judges(client):
+    cast = open_cast(judges=1)
+    assert "boundary" not in rubric_document_of(cast.panel)["criteria"][0]
+    second = open_cast(judges=1, slug="second", boundary={"lower": 2, "upper": 3})
+    frozen = rubric_document_of(second.panel)["criteria"][0]["boundary"]
+    assert frozen == {"lower": 2, "upper": 3}
+    client.force_login(second.judges[0])
+    slot = second.slots(0)[0]
+    for page in (f"batch/{slot.batch.code}/1/", "second/instructions/"):
+        assert "<b>2 → 3</b> Ask." in client.get(f"/judge/{page}").content.decode()
