@@ -234,7 +234,7 @@ def test_reasons_for_not_judging_are_reached_with_tab_and_are_one_answer(cast, c
         if "reason" in page.evaluate("document.activeElement.name || ''"):
             break
     page.keyboard.press("Space")
-    page.wait_for_function("document.activeElement.checked")
+    page.locator(".reasons input:focus:checked").wait_for()
     page.keyboard.press("Tab")
     page.keyboard.type("a comment")
     page.keyboard.press("Control+Enter")
@@ -244,6 +244,6 @@ def test_reasons_for_not_judging_are_reached_with_tab_and_are_one_answer(cast, c
     assert (
         page.evaluate("document.activeElement.getAttribute('aria-labelledby')") == "missing-title"
     )
-    first.locator("input[value='2']").check()
-    page.wait_for_function("document.querySelector('[data-save-state]').dataset.state === 'saved'")
+    with page.expect_response(lambda reply: reply.url.endswith("/draft/")):
+        first.locator("input[value='2']").check()
     assert stored(slot)["0-opposition-answer"] == "2", "a score takes the reason's place"
