@@ -20,6 +20,10 @@ def ratings_guards() -> list[Guard]:
         "ratings_rating",
         "ratings_draftcheckpoint",
         "ratings_flag",
+        "ratings_evidence",
+        "ratings_guess",
+        "ratings_clarification",
+        "ratings_clarificationreading",
         "ratings_consent",
         "ratings_auditevent",
         "ratings_report",
@@ -234,5 +238,13 @@ def _rating_guards() -> list[Guard]:
             "JOIN dilemmas_criterion c ON c.version_id = b.rubric_version_id "
             "WHERE u.id = NEW.submission_id AND c.id = NEW.criterion_id AND p.state = 'open')",
             "the panel is not open, or the criterion is not of its rubric",
+        ),
+        Guard(
+            "ratings_guess_after",
+            "ratings_guess",
+            "INSERT",
+            "EXISTS (SELECT 1 FROM ratings_batch b JOIN ratings_slot s ON s.judge_id = b.judge_id "
+            "WHERE s.id = NEW.slot_id AND b.handed_in_at IS NULL)",
+            "conditions are guessed after the last batch is handed in",
         ),
     ]

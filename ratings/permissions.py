@@ -5,7 +5,7 @@ from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
-from ratings.models import Batch, Consent, Judge, Panel, Slot
+from ratings.models import Batch, Clarification, Consent, Judge, Panel, Slot
 from ratings.models.people import Role
 
 _ALL = frozenset(Panel.State.values)
@@ -75,12 +75,19 @@ def slot_for(user: User, code: str, position: int) -> Slot:
         Slot.objects.for_judge(user)
         .filter(batch__code=code, position=position)
         .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
-        .annotate(consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))))
+        .annotate(
+            consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))),
+            unread=Exists(
+                Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
+                    readings__judge=OuterRef("judge")
+                )
+            ),
+        )
         .first()
     )
     if slot is None:
         raise Http404
-    slot.has_consent = slot.consented
+    slot.has_consent, slot.has_unread = slot.consented, slot.unread
     return slot
 
 

@@ -2,11 +2,21 @@
 
 from django.urls import path
 
-from ratings.views import coordinating, demo, entering, importing, judging, public, reporting
+from ratings.views import (
+    coordinating,
+    demo,
+    entering,
+    importing,
+    judging,
+    preferences,
+    public,
+    reporting,
+)
 
 urlpatterns = [
     path("", entering.home, name="home"),
     path("language/", entering.language, name="language"),
+    path("reading/", preferences.reading, name="preferences"),
     path("demo/", demo.door, name="demo"),
     path("installation/owner/<str:token>/", entering.first_owner, name="first_owner"),
     path("invitation/<str:token>/", entering.invitation, name="invitation"),
@@ -15,6 +25,8 @@ urlpatterns = [
     path("judge/", judging.desk, name="desk"),
     path("judge/<slug:slug>/consent/", judging.consent, name="consent"),
     path("judge/<slug:slug>/instructions/", judging.instructions, name="instructions"),
+    path("judge/<slug:slug>/clarifications/", judging.clarifications, name="clarifications"),
+    path("judge/<slug:slug>/guess/", judging.guess, name="guess"),
     path("judge/<slug:slug>/my-ratings.csv", judging.my_ratings, name="my_ratings"),
     path("judge/batch/<str:code>/", judging.batch, name="batch"),
     path("judge/batch/<str:code>/<int:position>/", judging.rate, name="rate"),
@@ -33,6 +45,7 @@ urlpatterns = [
     path("coordinate/<slug:slug>/open/", coordinating.open_, name="open"),
     path("coordinate/<slug:slug>/judges/", coordinating.judges, name="judges"),
     path("coordinate/<slug:slug>/judges/<int:pk>/revoke/", coordinating.revoke, name="revoke"),
+    path("coordinate/<slug:slug>/clarify/", coordinating.clarify, name="clarify"),
     path("coordinate/<slug:slug>/close/", coordinating.close, name="close"),
     path("coordinate/<slug:slug>/publish/", coordinating.publish, name="publish"),
     path("coordinate/<slug:slug>/audit/", coordinating.audit, name="audit"),

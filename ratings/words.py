@@ -36,6 +36,8 @@ REFUSALS = {
     "knows_the_conditions": lazy(
         "This person can see the conditions of these responses, so cannot judge them."
     ),
+    "nothing_to_guess": lazy("There is nothing to answer here, or it was answered already."),
+    "unknown_condition": lazy("Choose one of the answers on the page."),
     "unknown_reason": lazy("Choose one of the reasons."),
     "not_a_level": lazy("Choose one of the levels."),
 }
@@ -73,6 +75,14 @@ REASONS = {
     "between": lazy("I hesitate between two levels and cannot choose"),
     "personal": lazy("I would rather not rate this case, for personal reasons"),
     "other": lazy("Another reason (say which)"),
+}
+
+WHYS = {
+    "codes": lazy("Codes or names in the text"),
+    "layout": lazy("The layout: headings, lists, length"),
+    "wording": lazy("The wording"),
+    "quality": lazy("How good it is"),
+    "other": lazy("Something else"),
 }
 
 FLAGS = {
@@ -155,6 +165,8 @@ EVENTS = {
     "judge_consented": lazy("judge consented"),
     "response_done": lazy("response done"),
     "batch_handed_in": lazy("batch handed in"),
+    "clarified": lazy("clarification to all judges"),
+    "conditions_guessed": lazy("guesses of the conditions"),
     "flagged": lazy("note to the coordinator"),
 }
 

@@ -1,12 +1,17 @@
 // @ts-check
-/** The rating page's saving, keys and conflicts. Without it the page is a plain form with a Save button. */
+/** The rating page's saving, keys, conflicts and marked passages. Without it the page is a plain form. */
+
+import { hold, holdsOthers, keep as keepCopy, keyOf, kept } from "./outbox.js";
+import { follow } from "./evidence.js";
 
 const form = /** @type {HTMLFormElement} */ (document.getElementById("rating"));
 const words = /** @type {HTMLElement} */ (document.querySelector("[data-words]")).dataset;
 const stateBox = /** @type {HTMLElement} */ (document.querySelector("[data-save-state]"));
 const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announce]"));
 const client = form.dataset.client || "";
-const copyKey = `awb:${form.dataset.browser}:${form.dataset.slot}`;
+const person = document.body.dataset.browser || "";
+const copyKey = keyOf(person, form.dataset.slot || "");
+hold(copyKey);
 document.documentElement.classList.add("scripted");
 
 /** What the server has acknowledged, field by field. @type {Record<string, string>} */
@@ -65,14 +70,9 @@ function dirty() {
 
 /** Keep what is not acknowledged in this browser; true only if it was read back. */
 function keep() {
-  try {
-    const changed = dirty();
-    for (const name of clashing) changed[name] = [acked[name], read(name)];
-    if (Object.keys(changed).length === 0) { localStorage.removeItem(copyKey); return true; }
-    const text = JSON.stringify({ fields: changed });
-    localStorage.setItem(copyKey, text);
-    return localStorage.getItem(copyKey) === text;
-  } catch { return false; }
+  const fields = dirty();
+  for (const name of clashing) fields[name] = [acked[name], read(name)];
+  return keepCopy(copyKey, { url: form.dataset.draft || "", page: location.pathname, fields });
 }
 
 /** @param {string} key @param {string} [time] */
@@ -220,20 +220,20 @@ function grow(field) {
 
 /** Bring back what an earlier visit could not send; never somebody else's. */
 function restore() {
-  let text = null;
-  try {
-    text = localStorage.getItem(copyKey);
-    const others = Object.keys(localStorage).some((key) => key.startsWith("awb:") && !key.startsWith(`awb:${form.dataset.browser}:`));
-    if (others) announcer.textContent = words.foreign || "";
-  } catch { return; }
-  if (!text) return;
-  const copy = JSON.parse(text);
+  if (holdsOthers(person)) {
+    const line = document.createElement("p");
+    line.className = "notice"; line.setAttribute("role", "status"); line.textContent = words.foreign || "";
+    form.before(line);
+  }
+  const copy = kept(copyKey);
+  if (!copy) return;
   for (const [name, [initial, value]] of Object.entries(copy.fields)) {
     if (!(name in acked) || read(name) === value) continue;
     if (acked[name] !== initial) { offer({ name, mine: value, theirs: acked[name] }); }
     write(name, value);
   }
   announcer.textContent = words.restored || "";
+  show("restored");
   later(50);
 }
 
@@ -270,9 +270,14 @@ async function finish() {
 }
 
 // Keys. `event.key`, never `event.code`: Shift+3 is the dot of l·l on a Catalan keyboard.
-const shortcuts = /** @type {HTMLInputElement} */ (document.querySelector("[data-shortcuts]"));
-try { shortcuts.checked = localStorage.getItem("awb-shortcuts") !== "off"; } catch { /* it stays on */ }
-shortcuts.addEventListener("change", () => { try { localStorage.setItem("awb-shortcuts", shortcuts.checked ? "on" : "off"); } catch { /* not remembered */ } });
+const shortcuts = form.dataset.shortcuts !== "off";
+
+/** The criterion that had the focus last: where a passage is marked with `m`. @type {Element | null} */
+let current = form.querySelector("fieldset.criterion");
+const mark = follow(form, (text) => { announcer.textContent = text; }, words);
+form.addEventListener("focusin", (event) => {
+  current = (event.target instanceof Element && event.target.closest("fieldset.criterion")) || current;
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing) return;
@@ -281,8 +286,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && form.contains(target)) { event.preventDefault(); void finish(); return; }
   if (event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph")) return;
   if (event.key === "Enter" && target instanceof HTMLInputElement && form.contains(target)) { event.preventDefault(); void push(true); return; }
-  if (typesText || !shortcuts.checked) return;
+  if (typesText || !shortcuts) return;
   if (event.key === "d") for (const details of document.querySelectorAll("details.dilemma")) toggle(details);
+  else if (event.key === "m") mark(current);
   else if (event.key === "?") toggle(document.getElementById("help"));
   else if (/^[0-9]$/.test(event.key)) level(target.closest("fieldset.criterion"), event.key);
 });
@@ -302,5 +308,16 @@ function level(criterion, digit) {
   const first = next && /** @type {HTMLElement | null} */ (next.querySelector("input[type=radio]:checked, input[type=radio]"));
   if (next?.matches("fieldset.criterion") && first) first.focus(); else radio.focus();
 }
+
+// Coming back finds the text where it was left.
+const placeKey = `awb-place:${form.dataset.slot}`;
+const panes = [document.scrollingElement, document.querySelector(".criteria")];
+try {
+  const places = JSON.parse(sessionStorage.getItem(placeKey) || "[]");
+  if (!location.hash && !document.querySelector("[autofocus]")) panes.forEach((pane, at) => { if (pane && places[at]) pane.scrollTop = places[at]; });
+} catch { /* it opens at the top */ }
+window.addEventListener("pagehide", () => {
+  try { sessionStorage.setItem(placeKey, JSON.stringify(panes.map((pane) => pane?.scrollTop || 0))); } catch { /* not remembered */ }
+});
 
 restore();

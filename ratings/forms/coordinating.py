@@ -86,6 +86,16 @@ class ImportForm(forms.Form):
         return cleaned
 
 
+class ClarificationForm(forms.Form):
+    text = forms.CharField(
+        label=_("To all judges"),
+        max_length=4000,
+        help_text=_("In the language of the panel's texts. Name no response and no condition."),
+        widget=forms.Textarea(attrs={"rows": 5}),
+        error_messages={"required": _("Write what you want to say.")},
+    )
+
+
 class ProtocolForm(forms.Form):
     policy = forms.ChoiceField(
         choices=[("literal", ""), ("ordinal", ""), ("h1", "")],
@@ -101,6 +111,16 @@ class ProtocolForm(forms.Form):
         required=False, max_length=2000, label=_("Their qualification")
     )
     batch_size = forms.IntegerField(min_value=1, max_value=200, label=_("Responses in a batch"))
+    guesses = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=30,
+        label=_("Responses whose condition each judge is asked to guess at the end"),
+        help_text=_(
+            "After the last batch is locked. It measures how well the panel was blinded; 0 asks "
+            "nothing."
+        ),
+    )
     ends_on = forms.DateField(
         required=False, label=_("Planned end"), widget=forms.DateInput(attrs={"type": "date"})
     )
@@ -118,6 +138,9 @@ class ProtocolForm(forms.Form):
     def __init__(self, *args: Any, conditions: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.conditions = conditions
+
+    def clean_guesses(self) -> int:
+        return self.cleaned_data["guesses"] or 0
 
     def clean_ends_on(self) -> str:
         given = self.cleaned_data["ends_on"]

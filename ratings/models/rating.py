@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from dilemmas.models import Criterion
+from dilemmas.models import Condition, Criterion
 from ratings.models.serving import Slot
 
 
@@ -113,6 +113,56 @@ class Rating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.criterion_id}: {self.score}"
+
+
+class Evidence(models.Model):
+    """A passage of the response that a judge marked for a rating, as its words stand there.
+
+    `part` and `start` say where it begins in the blinded text with runs of blanks as one; `start`
+    is null if the words are not found there as they stand.
+    """
+
+    rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="evidence")
+    number = models.PositiveSmallIntegerField()
+    quotation = models.TextField()
+    part = models.PositiveSmallIntegerField(null=True)
+    start = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        ordering = ("rating", "number")
+        verbose_name_plural = "evidence"
+        constraints = (
+            models.UniqueConstraint(fields=("rating", "number"), name="one_passage_per_number"),
+        )
+
+    def __str__(self) -> str:
+        return self.quotation
+
+
+class Guess(models.Model):
+    """Which condition a judge takes a response to be, asked after the last batch is locked.
+
+    `condition` is null for «I don't know». A guess from the quality of a text is not a leak.
+    """
+
+    class Why(models.TextChoices):
+        CODES = "codes"
+        LAYOUT = "layout"
+        WORDING = "wording"
+        QUALITY = "quality"
+        OTHER = "other"
+
+    slot = models.OneToOneField(Slot, on_delete=models.PROTECT, related_name="guess")
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, null=True, related_name="+")
+    why = models.CharField(max_length=10, choices=Why, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("slot",)
+        verbose_name_plural = "guesses"
+
+    def __str__(self) -> str:
+        return f"{self.slot_id}: {self.condition_id}"
 
 
 class Flag(models.Model):

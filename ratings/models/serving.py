@@ -105,7 +105,8 @@ class Slot(models.Model):
     occasion = models.PositiveSmallIntegerField(default=1)
     rationales = models.CharField(max_length=4, choices=Rationales, default=Rationales.ONE)
 
-    has_consent: bool  # annotated by `permissions.slot_for`
+    has_consent: bool  # annotated by `permissions.slot_for`, as is the next
+    has_unread: bool  # a clarification to all judges that this one has not confirmed
 
     objects: ClassVar[SlotQuerySet] = SlotQuerySet.as_manager()  # type: ignore[assignment]
 

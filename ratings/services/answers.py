@@ -1,6 +1,6 @@
 """PURE-minded reading of a draft: field names ↔ answers, and what is still missing.
 
-A field is named `<part>-<criterion key>-<answer|note|rationale>`. An answer is a level's value,
+A field is named `<part>-<criterion key>-<answer|note|rationale|evidence>`. An answer is a level's value,
 or `cannot:<reason>` (the reason may be empty in a draft): one field, so that a score and a reason
 for none exclude each other.
 """
@@ -13,7 +13,7 @@ from dilemmas.models import Criterion
 from ratings.models.rating import Missing
 from ratings.services.errors import Gap, Refused
 
-_FIELD = re.compile(r"^\d{1,3}-[\w.-]{1,100}-(answer|note|rationale)$")
+_FIELD = re.compile(r"^\d{1,3}-[\w.-]{1,100}-(answer|note|rationale|evidence)$")
 CANNOT = "cannot:"
 
 
@@ -28,6 +28,12 @@ class Answer:
     note: str
     rationale: str
     unable: bool = False
+    evidence: tuple[str, ...] = ()  # marked passages
+
+    @property
+    def is_explained(self) -> bool:
+        """A marked passage counts as a reason."""
+        return bool(self.rationale.strip() or self.evidence)
 
 
 def is_field(name: str) -> bool:
@@ -65,9 +71,17 @@ def read_answers(criteria: Iterable[Criterion], values: Mapping[str, str]) -> li
                 note=values.get(field_name(part, criterion.key, "note"), "").strip(),
                 rationale=values.get(field_name(part, criterion.key, "rationale"), ""),
                 unable=unable,
+                evidence=_passages(values.get(field_name(part, criterion.key, "evidence"), "")),
             )
         )
     return answers
+
+
+def _passages(text: str) -> tuple[str, ...]:
+    """One passage a line; blanks run together, and none stands twice."""
+    return tuple(
+        dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    )
 
 
 def gaps(answers: Sequence[Answer], *, rationales: str) -> list[Gap]:
@@ -87,11 +101,11 @@ def gaps(answers: Sequence[Answer], *, rationales: str) -> list[Gap]:
             rationales == "all"
             and answer.criterion.asks_rationale
             and answer.score is not None
-            and not answer.rationale.strip()
+            and not answer.is_explained
         ):
             found.append(Gap(field_name(answer.part, key, "rationale"), key, "rationale"))
     asking = [a for a in answers if a.criterion.asks_rationale and a.score is not None]
-    if rationales == "one" and asking and not any(a.rationale.strip() for a in asking):
+    if rationales == "one" and asking and not any(a.is_explained for a in asking):
         first = asking[0]
         found.append(
             Gap(

@@ -1,6 +1,6 @@
 """What judges do: consent, save, mark done, hand in, flag. Nothing acknowledged is ever lost."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,6 +11,7 @@ from ratings.models import (
     Consent,
     Draft,
     DraftCheckpoint,
+    Evidence,
     Flag,
     Judge,
     Panel,
@@ -146,7 +147,8 @@ def done(*, slot: Slot, language: str, at: datetime) -> Submission:
             language=language,
             at=at,
         )
-        Rating.objects.bulk_create(_rating(submission, answer) for answer in answers)
+        ratings = Rating.objects.bulk_create(_rating(submission, answer) for answer in answers)
+        _keep_evidence(slot, answers, ratings)
         _keep(draft, DraftCheckpoint.Reason.DONE, at, _values(draft))
         payload = {"slot": slot.code, "number": submission.number, "draft": draft.version}
         audit.record(
@@ -221,6 +223,30 @@ def _rating(submission: Submission, answer: Answer) -> Rating:
         missing_note=answer.note if answer.missing else "",
         rationale=answer.rationale,
     )
+
+
+def _keep_evidence(slot: Slot, answers: Sequence[Answer], ratings: Sequence[Rating]) -> None:
+    """Keep the marked passages, each with its place in the blinded text if it stands there so."""
+    if not any(answer.evidence for answer in answers):
+        return
+    texts = [(number, " ".join(text.split())) for number, text in _blinded_parts(slot)]
+    Evidence.objects.bulk_create(
+        Evidence(rating=rating, number=number, quotation=passage, part=part, start=start)
+        for answer, rating in zip(answers, ratings, strict=True)
+        for number, passage in enumerate(answer.evidence, start=1)
+        for part, start in [_place_of(passage, texts)]
+    )
+
+
+def _blinded_parts(slot: Slot) -> Iterable[tuple[int, str]]:
+    return slot.blinding.parts.order_by("number").values_list("number", "text")
+
+
+def _place_of(passage: str, texts: Sequence[tuple[int, str]]) -> tuple[int | None, int | None]:
+    for number, text in texts:
+        if (start := text.find(passage)) >= 0:
+            return number, start
+    return None, None
 
 
 def _refuse_unless_open(slot: Slot) -> None:

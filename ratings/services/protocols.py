@@ -24,6 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "max_missing_share": 0.05,
     "contrasts": [],  # pairs of condition labels, the first minus the second
     "model_judgements": "as imported",
+    "guesses": 0,  # responses whose condition each judge is asked to guess after the last batch
     "ends_on": "",
     "controller": "",
     "contact": "",

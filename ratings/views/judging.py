@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,17 +16,17 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dilemmas.canonical import sha256_of_text
 from ratings import words
 from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
-from ratings.models import Batch, Flag, Judge, Rating, Slot
+from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
 from ratings.permissions import batch_for, judge_for, slot_for
-from ratings.services import judging
+from ratings.services import clarifying, guessing, judging
 from ratings.services.answers import CANNOT
 from ratings.services.errors import Conflict, Gap, Incomplete, Refused
+from ratings.services.pace import time_left
 from ratings.services.serving import blinded_item, rubric_item
 from ratings.views.refusals import sign_in_first
-from ratings.views.requests import PersonRequest
+from ratings.views.requests import PersonRequest, inside
 
 View = Callable[..., HttpResponse]
 
@@ -43,7 +43,7 @@ def desk(request: PersonRequest) -> HttpResponse:
     judges = (
         Judge.objects.for_user(request.user)
         .active()
-        .select_related("panel")
+        .select_related("panel__protocol")
         .order_by("panel__created_at")
     )
     slots = Slot.objects.for_judge(request.user).with_progress()
@@ -56,17 +56,24 @@ def desk(request: PersonRequest) -> HttpResponse:
     for one in Batch.objects.for_judge(request.user).order_by("judge", "number"):
         done, total = counts.get(one.pk, [0, 0])
         batches.setdefault(one.judge_id, []).append({"batch": one, "done": done, "total": total})
-    seats = [
-        {
-            "judge": judge,
-            "batches": (mine := batches.get(judge.pk, [])),
-            "done": sum(row["done"] for row in mine),
-            "total": sum(row["total"] for row in mine),
-            "next": next((row for row in mine if not row["batch"].handed_in_at), None),
-        }
-        for judge in judges
-    ]
+    seats = [_seat(judge, batches.get(judge.pk, [])) for judge in judges]
     return render(request, "ratings/judging/desk.html", {"seats": seats})
+
+
+def _seat(judge: Judge, batches: list[dict[str, Any]]) -> dict[str, Any]:
+    """One panel on the desk: what is done, what comes next, about how long it may take."""
+    done, total = sum(row["done"] for row in batches), sum(row["total"] for row in batches)
+    upcoming = next((row for row in batches if not row["batch"].handed_in_at), None)
+    return {
+        "judge": judge,
+        "batches": batches,
+        "done": done,
+        "total": total,
+        "next": upcoming,
+        "time_left": time_left(judge, responses=total - done),
+        "unread": Clarification.objects.unread_by(judge).count(),
+        "guesses": 0 if upcoming else len(guessing.asked(judge)),
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -107,6 +114,56 @@ def instructions(request: PersonRequest, slug: str) -> HttpResponse:
         "next": judge.batches.filter(handed_in_at=None).first(),
     }
     return render(request, "ratings/judging/instructions.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def clarifications(request: PersonRequest, slug: str) -> HttpResponse:
+    """What was said to all judges since the freeze; POST confirms that it was read."""
+    judge = judge_for(request.user, slug)
+    if request.method == "POST":
+        clarifying.confirm_read(judge=judge, at=timezone.now())
+        return redirect(inside(request.POST.get("next", "")) or "desk")
+    context = {
+        "judge": judge,
+        "clarifications": judge.panel.clarifications.order_by("-number"),
+        "unread": Clarification.objects.unread_by(judge).exists(),
+        "next": inside(request.GET.get("next", "")),
+    }
+    return render(request, "ratings/judging/clarifications.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def guess(request: PersonRequest, slug: str) -> HttpResponse:
+    """Which condition some responses seem to come from: only after the last batch is locked."""
+    judge = judge_for(request.user, slug)
+    slots = guessing.asked(judge)
+    if not slots:
+        raise Http404
+    context: dict[str, Any] = {
+        "judge": judge,
+        "rows": [
+            {"slot": slot, "item": blinded_item(slot, language=judge.panel.content_language)}
+            for slot in slots
+        ],
+        "labels": list(judge.panel.response_set.conditions.values_list("label", flat=True)),
+        "whys": words.WHYS,
+    }
+    if request.method != "POST":
+        return render(request, "ratings/judging/guess.html", context)
+    answers = {
+        slot.pk: (
+            request.POST.get(f"condition-{slot.code}", ""),
+            request.POST.get(f"why-{slot.code}", ""),
+        )
+        for slot in slots
+    }
+    try:
+        guessing.guess(judge=judge, answers=answers, at=timezone.now())
+    except Refused as refused:
+        context["refused"] = words.sentence(refused)
+        return render(request, "ratings/judging/guess.html", context, status=422)
+    messages.success(request, _("Thank you: your answers are kept."))
+    return redirect("desk")
 
 
 @require_safe
@@ -155,6 +212,7 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
         "undone": undone,
         "panel": mine.judge.panel,
         "confirm": "hand-in" in request.GET and not undone,
+        "time_left": time_left(mine.judge, responses=len(undone)),
     }
     if request.method != "POST":
         return render(request, "ratings/judging/batch.html", context)
@@ -164,7 +222,11 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
         context["refused"] = words.sentence(refused)
         return render(request, "ratings/judging/batch.html", context, status=422)
     left = Batch.objects.for_judge(request.user).filter(judge=mine.judge, handed_in_at=None).count()
-    context |= {"left": left, "count": mine.judge.slots.count()}
+    context |= {
+        "left": left,
+        "count": mine.judge.slots.count(),
+        "guesses": 0 if left else len(guessing.asked(mine.judge)),
+    }
     return render(request, "ratings/judging/handed_in.html", context)
 
 
@@ -272,7 +334,6 @@ def _rating_page(
         "total": len(slots),
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
-        "browser_key": sha256_of_text(f"browser {request.user.opaque_id}")[:16],
         "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
         "gaps": gaps or [],
         "conflict": conflict,
@@ -298,6 +359,7 @@ def _row(
         "answer": values.get(f"{prefix}-answer", ""),
         "note": values.get(f"{prefix}-note", ""),
         "rationale": values.get(f"{prefix}-rationale", ""),
+        "evidence": values.get(f"{prefix}-evidence", ""),
         "unable": (answer := values.get(f"{prefix}-answer", "")).startswith(CANNOT),
         "cannot": answer.removeprefix(CANNOT) if answer.startswith(CANNOT) else "",
         "gaps": [

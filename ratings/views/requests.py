@@ -1,6 +1,7 @@
 """The request as a view behind the sign-in sees it."""
 
 from django.http import HttpRequest
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from awb_panel.accounts.models import User
@@ -12,3 +13,8 @@ class PersonRequest(HttpRequest):
     user: User  # type: ignore[assignment]
     htmx: HtmxDetails
     LANGUAGE_CODE: str
+
+
+def inside(address: str) -> str:
+    """Return an address to go back to if it is one of this site's, else an empty text."""
+    return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""

@@ -247,3 +247,108 @@ def test_reasons_for_not_judging_are_reached_with_tab_and_are_one_answer(cast, c
     with page.expect_response(lambda reply: reply.url.endswith("/draft/")):
         first.locator("input[value='2']").check()
     assert stored(slot)["0-opposition-answer"] == "2", "a score takes the reason's place"
+
+
+def test_unsent_text_is_sent_from_any_page_of_the_site(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    browser.set_offline(True)
+    page.locator("textarea").first.fill(LONG)
+    page.locator("[data-state='offline']").wait_for()
+    page.close()
+    browser.set_offline(False)
+    desk = browser.new_page()
+    desk.goto("/judge/")
+    desk.get_by_text("has been saved now").wait_for()
+    assert stored(slot) == {"0-opposition-rationale": LONG}
+    assert desk.evaluate("Object.keys(localStorage).filter(k => k.startsWith('awb:')).length") == 0
+
+
+def test_another_page_leaves_alone_what_an_open_page_holds(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    page.route("**/draft/", lambda route: route.abort())
+    page.locator("textarea").first.fill("one")
+    page.locator("[data-state='offline']").wait_for()
+    desk = browser.new_page()
+    desk.goto("/judge/")
+    desk.wait_for_timeout(600)
+    assert stored(slot) == {}, "its own page sends it"
+    page.unroute("**/draft/")
+    page.locator("textarea").first.fill("one two")
+    saved(page)
+    assert stored(slot) == {"0-opposition-rationale": "one two"}
+
+
+def test_signing_out_with_unsent_text_asks_once_more(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    page = browser.new_page()
+    page.goto(path(slot))
+    page.route("**/draft/", lambda route: route.abort())
+    page.locator("textarea").first.fill(LONG)
+    page.locator("[data-state='offline']").wait_for()
+    desk = browser.new_page()
+    desk.goto("/judge/")
+    desk.get_by_role("button", name="Sign out").click()
+    desk.get_by_text("Some text has not been sent yet").wait_for()
+    desk.get_by_role("button", name="Sign out all the same").click()
+    desk.wait_for_url("**/")
+    assert desk.evaluate("Object.keys(localStorage).filter(k => k.startsWith('awb:')).length") == 1
+
+
+def test_passage_is_marked_with_the_mouse_and_with_a_key(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0]).new_page()
+    page.goto(path(slot))
+    select = """(words) => {
+      const node = document.querySelector('section.response p').firstChild;
+      const at = node.data.indexOf(words), range = new Range();
+      range.setStart(node, at); range.setEnd(node, at + words.length);
+      getSelection().removeAllRanges(); getSelection().addRange(range);
+    }"""
+    text = page.locator("section.response p").first.inner_text()
+    first, second = text[:12].strip(), text[13:24].strip()
+    synthesis = page.locator("#c-synthesis")
+    synthesis.locator("summary", has_text="Passages").click()
+    page.evaluate(select, first)
+    synthesis.get_by_role("button", name="Add what is selected in the text").click()
+    saved(page)
+    page.evaluate(select, second)
+    page.locator("body").press("m")
+    page.wait_for_timeout(100)
+    with page.expect_response(lambda reply: reply.url.endswith("/draft/")):
+        pass
+    assert stored(slot) == {"0-synthesis-evidence": f"{first}\n{second}"}
+    assert page.evaluate("CSS.highlights.get('evidence').size") == 2
+    page.reload()
+    assert page.evaluate("CSS.highlights.get('evidence').size") == 2
+
+
+def test_reading_choices_hold_without_scripts(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0], js=False).new_page()
+    page.goto(path(slot))
+    page.get_by_role("link", name="Text", exact=True).click()
+    page.get_by_label("Largest").check()
+    page.get_by_label("Dark").check()
+    page.get_by_role("button", name="Set and go back").click()
+    page.wait_for_url(f"**{path(slot)}")
+    sizes = [page.locator(one).first for one in ("section.response p", "html")]
+    assert sizes[1].get_attribute("data-theme") == "dark"
+    screenshot(page, "rating-largest-dark")
+
+
+def test_coming_back_finds_the_place(cast, context):
+    slot = cast.slots(0)[0]
+    page = context(user=cast.judges[0], width=390, height=700).new_page()
+    page.goto(path(slot))
+    page.evaluate("scrollTo(0, 900)")
+    page.goto("/judge/")
+    page.goto(path(slot))
+    page.wait_for_timeout(200)
+    assert page.evaluate("scrollY") > 700

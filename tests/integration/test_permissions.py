@@ -34,6 +34,9 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "desk": {"GET": dict.fromkeys(ROLES[1:], 200)},
     "consent": {"GET": {"judge": 302}},
     "instructions": {"GET": JUDGE},
+    "preferences": {"GET": dict.fromkeys(ROLES, 200), "POST": dict.fromkeys(ROLES, 302)},
+    "clarifications": {"GET": JUDGE, "POST": {"judge": 302}},
+    "guess": {"GET": {}, "POST": {}},  # nobody before the last batch is handed in
     "my_ratings": {"GET": JUDGE},
     "batch": {"GET": JUDGE, "POST": {"judge": 422, "anonymous": REFUSED}},
     "rate": {"GET": JUDGE, "POST": {"judge": 302, "anonymous": REFUSED}},
@@ -52,6 +55,7 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "freeze": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "open": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "judges": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "clarify": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "revoke": {"POST": {"coordinator": 302}},
     "close": {"GET": COORDINATOR},
     "publish": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
@@ -106,6 +110,9 @@ def world():
         "desk": "/judge/",
         "consent": f"/judge/{slug}/consent/",
         "instructions": f"/judge/{slug}/instructions/",
+        "preferences": "/reading/",
+        "clarifications": f"/judge/{slug}/clarifications/",
+        "guess": f"/judge/{slug}/guess/",
         "my_ratings": f"/judge/{slug}/my-ratings.csv",
         "batch": f"/judge/batch/{code}/",
         "rate": f"/judge/batch/{code}/1/",
@@ -131,7 +138,17 @@ def world():
         "account_confirm_login_code": "/account/sign-in/code/",
         "account_logout": "/account/sign-out/",
     }
-    for name in ("blinding", "protocol", "freeze", "open", "judges", "close", "publish", "audit"):
+    for name in (
+        "blinding",
+        "protocol",
+        "freeze",
+        "open",
+        "judges",
+        "close",
+        "publish",
+        "audit",
+        "clarify",
+    ):
         addresses[name] = f"/coordinate/{slug}/{name}/"
     return people, addresses
 

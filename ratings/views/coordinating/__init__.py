@@ -1,7 +1,7 @@
 """The coordinator's desk: set a panel up, watch it, close it, publish it. No score before closing."""
 
 from ratings.views.coordinating.desk import audit, new_panel, overview, panels
-from ratings.views.coordinating.people import judges, revoke
+from ratings.views.coordinating.people import clarify, judges, revoke
 from ratings.views.coordinating.registering import protocol
 from ratings.views.coordinating.steps import close, freeze, open_, publish
 from ratings.views.coordinating.texts import blind_one, blinding
@@ -10,6 +10,7 @@ __all__ = [
     "audit",
     "blind_one",
     "blinding",
+    "clarify",
     "close",
     "freeze",
     "judges",
