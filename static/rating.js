@@ -7,6 +7,7 @@ import { follow } from "./evidence.js";
 const form = /** @type {HTMLFormElement} */ (document.getElementById("rating"));
 const words = /** @type {HTMLElement} */ (document.querySelector("[data-words]")).dataset;
 const stateBox = /** @type {HTMLElement} */ (document.querySelector("[data-save-state]"));
+const echo = /** @type {HTMLElement} */ (document.querySelector("[data-save-echo]"));
 const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announce]"));
 const client = form.dataset.client || "";
 const person = document.body.dataset.browser || "";
@@ -57,6 +58,14 @@ function write(name, value) {
   }
 }
 
+/** Say how many criteria have an answer, in the bar that stays in sight. */
+function count() {
+  const names = Object.keys(acked).filter((name) => name.endsWith("-answer"));
+  const answered = names.filter((name) => read(name)).length;
+  const place = document.querySelector("[data-answered]");
+  if (place) place.textContent = `${answered}/${names.length}`;
+}
+
 /** Every field that differs from what is acknowledged: all of them go with each save. */
 function dirty() {
   /** @type {Record<string, [string, string]>} */
@@ -79,6 +88,8 @@ function keep() {
 function show(key, time) {
   stateBox.textContent = (words[key] || "") + (time ? ` · ${time}` : "");
   stateBox.dataset.state = key;
+  echo.textContent = stateBox.textContent;
+  echo.toggleAttribute("data-bad", !["saving", "saved", "restored"].includes(key));
 }
 
 /** Say a problem once, or its end; routine saves are not announced. @param {string} key */
@@ -238,6 +249,7 @@ function restore() {
 }
 
 form.addEventListener("input", (event) => { grow(event.target); keep(); later(700); });
+form.addEventListener("change", count);
 form.addEventListener("change", (event) => { if (event.target instanceof HTMLInputElement && event.target.type === "radio") void push(false); });
 form.addEventListener("focusin", (event) => grow(event.target));
 form.addEventListener("focusout", (event) => { if (event.target instanceof HTMLTextAreaElement) void push(true); });
@@ -303,6 +315,7 @@ function level(criterion, digit) {
   const radio = criterion && /** @type {HTMLInputElement | null} */ (criterion.querySelector(`input[type=radio][value="${digit}"]`));
   if (!criterion || !radio) return;
   radio.checked = true;
+  count();
   void push(false);
   const next = criterion.nextElementSibling;
   const first = next && /** @type {HTMLElement | null} */ (next.querySelector("input[type=radio]:checked, input[type=radio]"));

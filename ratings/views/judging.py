@@ -330,6 +330,7 @@ def _rating_page(
         "rubric": rubric,
         "keys": _keys(rubric),
         "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
+        "answered": sum(f"0-{c.key}-answer" in values for c in rubric.criteria),
         "slots": slots,
         "total": len(slots),
         "first_reading": slot.draft.version == 0,

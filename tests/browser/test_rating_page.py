@@ -314,7 +314,7 @@ def test_passage_is_marked_with_the_mouse_and_with_a_key(cast, context):
     text = page.locator("section.response p").first.inner_text()
     first, second = text[:12].strip(), text[13:24].strip()
     synthesis = page.locator("#c-synthesis")
-    synthesis.locator("summary", has_text="Passages").click()
+    synthesis.locator("summary", has_text="Quote").click()
     page.evaluate(select, first)
     synthesis.get_by_role("button", name="Add what is selected in the text").click()
     saved(page)
