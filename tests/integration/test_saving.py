@@ -1,5 +1,6 @@
 """The save protocol: what was acknowledged is there, nothing is stored twice."""
 
+import contextlib
 import random
 
 import pytest
@@ -154,9 +155,13 @@ def test_hand_in_refuses_while_something_is_not_done(slot):
     assert refused.value.code == "batch_incomplete"
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_two_pages_on_a_lossy_network_lose_nothing_acknowledged(slot, seed):
-    """Two pages type into several fields; requests are dropped, repeated, delayed and reordered.
+SEEDS = [*range(50), *(pytest.param(n, marks=pytest.mark.long) for n in range(50, 1000))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tabs_on_a_lossy_network_lose_nothing_acknowledged_and_store_nothing_twice(slot, seed):
+    """Three tabs type into several fields and press «Done» now and then, twice at times; requests
+    are dropped, repeated, delayed and reordered, and tabs are loaded anew.
 
     A page counts a text as safe only when a reply says so; at the end every such text is the
     stored one, or was knowingly replaced, or lies in a checkpoint.
@@ -166,14 +171,25 @@ def test_two_pages_on_a_lossy_network_lose_nothing_acknowledged(slot, seed):
     pages = {
         name: {"acked": dict.fromkeys(names, ""), "now": dict.fromkeys(names, ""), "seq": 0,
                "wire": []}
-        for name in ("a", "b")
+        for name in ("a", "b", "c")
     }  # fmt: skip
     acknowledged = []
-    for step in range(60):
-        client = rng.choice("ab")
+    judging.save(slot=slot, changes={f"0-{k}-answer": Change("", "2") for k in CRITERIA}, at=NOW)
+    for step in range(80):
+        client = rng.choice(list(pages))
         page = pages[client]
         action = rng.random()
-        if action < 0.5:
+        if action < 0.04:  # loaded anew: it shows what is stored, and is another client
+            shown = dict.fromkeys(names, "") | {k: v for k, v in stored(slot).items() if k in names}
+            unsent = {n: page["now"][n] for n in names if page["now"][n] != page["acked"][n]}
+            del pages[client]
+            pages[f"{client}{step}"] = {"acked": dict(shown), "seq": 0, "wire": [],
+                                        "now": shown | _brought_back(unsent, shown)}  # fmt: skip
+        elif action < 0.1:
+            for _press in range(rng.choice((1, 2))):
+                with contextlib.suppress(Incomplete):
+                    judging.done(slot=slot, language="en", at=NOW)
+        elif action < 0.55:
             field = rng.choice(names)
             page["now"][field] += f"{client}{step} "
             dirty = {n: (page["acked"][n], page["now"][n]) for n in names
@@ -211,7 +227,7 @@ def test_two_pages_on_a_lossy_network_lose_nothing_acknowledged(slot, seed):
                 page["acked"][name] = value
                 acknowledged.append((name, value))
             for name, value in reply.fields.items():
-                if page["now"][name] == page["acked"][name]:
+                if name in names and page["now"][name] == page["acked"][name]:
                     page["acked"][name] = page["now"][name] = value
     final = stored(slot)
     kept = [c.fields for c in DraftCheckpoint.objects.filter(slot=slot)]
@@ -222,8 +238,17 @@ def test_two_pages_on_a_lossy_network_lose_nothing_acknowledged(slot, seed):
             set(words) <= set(k.get(name, "").split()) for k in kept
         )
         assert safe, f"{name}: {text!r} was acknowledged and is gone"
-    for name, text in final.items():
+    for name in names:
+        text = final.get(name, "")
         assert text.count(" ") == len(text.split()), "texts are whole"
+    versions = list(Submission.objects.filter(slot=slot).values_list("draft_version", flat=True))
+    assert len(versions) == len(set(versions)), "a draft is submitted once"
+    assert Rating.objects.count() == len(CRITERIA) * len(versions), "no rating twice"
+
+
+def _brought_back(unsent, shown):
+    """What a page loaded anew makes of the browser's copy: both texts, where they differ."""
+    return {name: shown[name] + text for name, text in unsent.items() if text != shown[name]}
 
 
 def test_unable_without_a_reason_is_kept_and_missed_when_done(slot):
