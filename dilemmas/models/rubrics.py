@@ -33,12 +33,17 @@ class RubricVersion(models.Model):
 
 
 class RubricText(models.Model):
-    """Title and the norms that stand beside the criteria, in one language."""
+    """What one language says of the whole rubric.
+
+    `norms` stand beside the criteria; `instructions` (Markdown) are the judges' first page, with a
+    worked example of each criterion.
+    """
 
     version = models.ForeignKey(RubricVersion, on_delete=models.CASCADE, related_name="texts")
     language = models.CharField(max_length=16)
     title = models.CharField(max_length=300, blank=True)
     norms = models.TextField(blank=True)
+    instructions = models.TextField(blank=True)
 
     class Meta:
         constraints = (

@@ -249,12 +249,14 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
         content_sha256=sha256(document),
     )
     titles, norms = document.get("title", {}), document.get("norms", {})
-    for language in sorted(set(titles) | set(norms)):
+    instructions = document.get("instructions", {})
+    for language in sorted(set(titles) | set(norms) | set(instructions)):
         RubricText.objects.create(
             version=version,
             language=language,
             title=titles.get(language, ""),
             norms=norms.get(language, ""),
+            instructions=instructions.get(language, ""),
         )
     for position, item in enumerate(document["criteria"], start=1):
         boundary = item.get("boundary", {})

@@ -76,6 +76,12 @@ def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
     return BlindedItem(slot.position, slot.code, language, parts)
 
 
+def instructions_text(version: RubricVersion, *, language: str) -> str:
+    """Return the rubric's instructions for judges, as Markdown; empty if it has none (1 query)."""
+    texts = RubricText.objects.filter(version=version, language=language)
+    return texts.values_list("instructions", flat=True).first() or ""
+
+
 def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
     """Return the rubric in one language (2 queries; texts that are missing are empty)."""
     own = RubricText.objects.filter(version=OuterRef("version"), language=language)

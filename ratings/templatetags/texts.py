@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 register = template.Library()
 _TAGS = {
-    "p", "em", "strong", "ul", "ol", "li", "blockquote", "code", "pre", "br", "hr", "h4",
+    "p", "em", "strong", "ul", "ol", "li", "blockquote", "code", "pre", "br", "hr", "h2", "h4",
     "table", "thead", "tbody", "tr", "th", "td",
 }  # fmt: skip
 
@@ -17,22 +17,45 @@ _TAGS = {
 class _Renderer(RendererHTML):
     """Every heading is of one rank, below the page's own."""
 
+    rank = "h4"
+
     def heading_open(self, tokens: list[Token], idx: int, options: object, env: object) -> str:
-        return "<h4>"
+        return f"<{self.rank}>"
 
     def heading_close(self, tokens: list[Token], idx: int, options: object, env: object) -> str:
-        return "</h4>\n"
+        return f"</{self.rank}>\n"
 
 
-_MARKDOWN = MarkdownIt(
-    "commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer
-).enable("table").disable(["image", "link", "autolink"])  # fmt: skip
+class _Chapters(_Renderer):
+    rank = "h2"
+
+
+def _markdown(renderer: type[_Renderer]) -> MarkdownIt:
+    options = {"html": False, "breaks": True}
+    return (
+        MarkdownIt("commonmark", options, renderer_cls=renderer)
+        .enable("table")
+        .disable(["image", "link", "autolink"])
+    )
+
+
+_MARKDOWN, _IN_CHAPTERS = _markdown(_Renderer), _markdown(_Chapters)
 
 
 @register.filter
 def reading(text: str) -> SafeString:
     """Render untrusted Markdown; the cleaner has the last word (no links, images or attributes)."""
-    html = nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={}, link_rel=None)
+    return _cleaned(_MARKDOWN.render(text))
+
+
+@register.filter
+def chapters(text: str) -> SafeString:
+    """Render a coordinator's Markdown whose headings are the page's chapters."""
+    return _cleaned(_IN_CHAPTERS.render(text))
+
+
+def _cleaned(html: str) -> SafeString:
+    html = nh3.clean(html, tags=_TAGS, attributes={}, link_rel=None)
     return mark_safe(html.replace("<p>", '<p dir="auto">'))  # noqa: S308 (cleaned above)
 
 

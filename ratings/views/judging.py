@@ -24,7 +24,7 @@ from ratings.services import clarifying, guessing, judging
 from ratings.services.answers import CANNOT
 from ratings.services.errors import Conflict, Gap, Incomplete, Refused
 from ratings.services.pace import time_left
-from ratings.services.serving import blinded_item, rubric_item
+from ratings.services.serving import blinded_item, instructions_text, rubric_item
 from ratings.views.refusals import sign_in_first
 from ratings.views.requests import PersonRequest, inside
 
@@ -110,6 +110,7 @@ def instructions(request: PersonRequest, slug: str) -> HttpResponse:
     context = {
         "judge": judge,
         "rubric": rubric_item(panel.rubric_version, language=panel.content_language),
+        "instructions": instructions_text(panel.rubric_version, language=panel.content_language),
         "rationales": panel.protocol.document["rationales"],
         "next": judge.batches.filter(handed_in_at=None).first(),
     }

@@ -67,7 +67,7 @@ def test_the_shipped_rubric_is_complete_in_its_languages() -> None:
             assert all(len(short) <= 60 for short in level["short"].values())
     # Per criterion: name, question, boundary and two texts for each level.
     every = list(texts_in(rubric))
-    assert len(every) == 2 + 4 * (3 + 4 * 2) + len(rubric["needs_owner_consent"])
+    assert len(every) == 3 + 4 * (3 + 4 * 2) + len(rubric["needs_owner_consent"])
     assert all(set(text) == LANGUAGES and all(text.values()) for text in every)
 
 
