@@ -48,9 +48,15 @@ OBSTACLES = {
     "blinding_missing": lazy("Some responses have no text for judges."),
     "empty_responses": lazy("Some responses are empty."),
     "no_policy": lazy("The protocol has no publication requirement yet."),
-    "levels_without_text": lazy("Some levels of the rubric are not written out."),
+    "levels_without_text": lazy(
+        "Some levels of the rubric are not written out in the panel's language."
+    ),
     "criteria_not_shown": lazy(
         "Some criteria are of a kind, or of a part, that the rating page cannot show yet."
+    ),
+    "responses_in_another_language": lazy(
+        "Some responses are in another language than the panel's, as their file says. Make the "
+        "panel in their language, or import the responses again with the right one."
     ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
 }

@@ -57,6 +57,9 @@ def obstacles(panel: Panel) -> list[Obstacle]:
     without = _levels_without_text(panel)
     if without:
         found.append(Obstacle("levels_without_text", without))
+    foreign = _responses_in_another_language(panel)
+    if foreign:
+        found.append(Obstacle("responses_in_another_language", foreign))
     untitled = _dilemmas_without_text(panel)
     if untitled:
         found.append(Obstacle("dilemmas_without_text", untitled))
@@ -229,7 +232,7 @@ def _levels_without_text(panel: Panel) -> int:
         1
         for criterion in criteria.prefetch_related("levels__texts")
         for level in criterion.levels.all()
-        if not any(text.short for text in level.texts.all())
+        if not any(t.short and t.language == panel.content_language for t in level.texts.all())
     )
 
 
@@ -239,6 +242,18 @@ def _dilemmas_without_text(panel: Panel) -> int:
         version__in=versions, language=panel.content_language
     ).exclude(context="")
     return len(versions - set(with_text.values_list("version_id", flat=True)))
+
+
+def _responses_in_another_language(panel: Panel) -> int:
+    """Responses whose file said a language that is not the panel's; those that said none may stay."""
+    blindings = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
+    said = blindings.exclude(version__language="").values_list("version__language", flat=True)
+    return sum(_main_language(one) != _main_language(panel.content_language) for one in said)
+
+
+def _main_language(tag: str) -> str:
+    """Return `ca` for `ca`, `CA` and `ca-ES`."""
+    return tag.replace("_", "-").split("-")[0].casefold()
 
 
 def _seal(panel: Panel, at: datetime) -> None:

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from dilemmas.canonical import canonical, sha256, sha256_of_text
-from dilemmas.models import Criterion, DilemmaText, DilemmaVersion
+from dilemmas.models import Criterion, DilemmaText, DilemmaVersion, ResponseVersion
 from dilemmas.services.responses import import_responses
 from ratings import tasks
 from ratings.models import AuditEvent, Job, Panel, Rating, Report, Slot
@@ -70,6 +70,27 @@ def test_freeze_needs_a_policy_and_every_text_decided():
         freeze_panel(panel=cast.panel, actor="", at=NOW)
     cast.panel.refresh_from_db()
     assert cast.panel.state == "draft"
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [("en", []), ("", []), ("en-gb", []), ("ca", [("responses_in_another_language", 1)])],
+)
+def test_freeze_needs_responses_in_the_panels_language(said, found):
+    cast = draft_panel()
+    ResponseVersion.objects.filter(pk=ResponseVersion.objects.first().pk).update(language=said)
+    assert [(o.code, o.count) for o in obstacles(cast.panel)] == found
+
+
+def test_freeze_needs_levels_and_dilemmas_in_the_panels_language():
+    cast = draft_panel()
+    Panel.objects.update(content_language="ca")
+    cast.panel.refresh_from_db()
+    assert [(o.code, o.count) for o in obstacles(cast.panel)] == [
+        ("levels_without_text", 16),
+        ("responses_in_another_language", 10),
+        ("dilemmas_without_text", 2),
+    ]
 
 
 @pytest.mark.parametrize("act", [open_panel, close_panel, publish])
