@@ -1,7 +1,7 @@
 """Who sees what in which state. The look-up is the check: what is not yours is not found."""
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Subquery
 from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
@@ -77,6 +77,13 @@ def slot_for(user: User, code: str, position: int) -> Slot:
         .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
         .annotate(
             consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))),
+            places=Subquery(
+                Slot.objects.filter(batch=OuterRef("batch"))
+                .order_by()
+                .values("batch")
+                .annotate(n=Count("pk"))
+                .values("n")
+            ),
             unread=Exists(
                 Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
                     readings__judge=OuterRef("judge")
@@ -87,7 +94,7 @@ def slot_for(user: User, code: str, position: int) -> Slot:
     )
     if slot is None:
         raise Http404
-    slot.has_consent, slot.has_unread = slot.consented, slot.unread
+    slot.has_consent, slot.has_unread, slot.of = slot.consented, slot.unread, slot.places
     return slot
 
 

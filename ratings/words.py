@@ -1,5 +1,7 @@
 """Sentences for codes: what a refusal, an obstacle, a reason or a state is called for people."""
 
+from collections.abc import Mapping
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
@@ -184,6 +186,11 @@ RATIONALES = {
     "all": lazy("All"),
     "none": lazy("None"),
 }
+
+
+def said(words: Mapping[str, object]) -> dict[str, str]:
+    """Return words in the language of now, looked up once however often a page says them."""
+    return {key: str(word) for key, word in words.items()}
 
 
 def sentence(refused: Refused) -> str:

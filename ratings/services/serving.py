@@ -55,6 +55,10 @@ class RubricItem:
     criteria: Sequence[CriterionItem]
 
 
+_KEPT = 32  # rubrics in the languages that are asked for
+_RUBRICS: dict[tuple[int, str, str], RubricItem] = {}
+
+
 def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
     """Return what the judge reads at this slot, in the panel's content language (2 queries)."""
     texts = {
@@ -83,7 +87,19 @@ def instructions_text(version: RubricVersion, *, language: str) -> str:
 
 
 def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
-    """Return the rubric in one language (2 queries; texts that are missing are empty)."""
+    """Return the rubric in one language (2 queries at first; texts that are missing are empty).
+
+    A version's content never changes, so a process keeps it by its hash.
+    """
+    key = (version.pk, version.content_sha256, language)
+    if key not in _RUBRICS:
+        if len(_RUBRICS) >= _KEPT:
+            _RUBRICS.pop(next(iter(_RUBRICS)), None)
+        _RUBRICS[key] = _read_rubric(version, language)
+    return _RUBRICS[key]
+
+
+def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
     own = RubricText.objects.filter(version=OuterRef("version"), language=language)
     criteria = (
         Criterion.objects.filter(version=version)

@@ -323,7 +323,6 @@ def _rating_page(
     panel = slot.judge.panel
     values = {name: field["value"] for name, field in slot.draft.fields.items()} | (typed or {})
     rubric = rubric_item(slot.batch.rubric_version, language=panel.content_language)
-    slots = list(slot.batch.slots.with_progress().order_by("position"))
     context = {
         "slot": slot,
         "panel": panel,
@@ -332,8 +331,7 @@ def _rating_page(
         "keys": _keys(rubric),
         "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
         "answered": sum(f"0-{c.key}-answer" in values for c in rubric.criteria),
-        "slots": slots,
-        "total": len(slots),
+        "total": slot.of,
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
         "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
@@ -342,9 +340,9 @@ def _rating_page(
         "refused": refused,
         "flag_error": flag_error,
         "flag_kinds": Flag.Kind.values,
-        "reasons": words.REASONS,
-        "flags": words.FLAGS,
-        "saved_state": words.SAVING,
+        "reasons": words.said(words.REASONS),
+        "flags": words.said(words.FLAGS),
+        "saved_state": words.said(words.SAVING),
     }
     return render(request, "ratings/judging/rate.html", context, status=status)
 
