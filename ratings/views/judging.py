@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from ratings import words
 from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
 from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
-from ratings.permissions import batch_for, judge_for, slot_for
+from ratings.permissions import batch_for, judge_for, slot_for, slot_to_read
 from ratings.services import clarifying, guessing, judging
 from ratings.services.answers import CANNOT
 from ratings.services.errors import Conflict, Gap, Incomplete, Refused
@@ -235,7 +235,7 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
 @carries_text
 def rate(request: PersonRequest, code: str, position: int) -> HttpResponse:
     """The rating page. POST saves, and with `action=done` marks the response done."""
-    slot = slot_for(request.user, code, position)
+    slot = slot_to_read(request.user, code, position)
     if not slot.has_consent:
         return redirect("consent", slug=slot.judge.panel.slug)
     if request.method != "POST":
@@ -298,7 +298,7 @@ def draft(request: PersonRequest, code: str, position: int) -> HttpResponse:
 @require_POST
 @carries_text
 def flag(request: PersonRequest, code: str, position: int) -> HttpResponse:
-    slot = slot_for(request.user, code, position)
+    slot = slot_to_read(request.user, code, position)
     form = FlagForm(request.POST)
     if form.is_valid():
         judging.flag(slot=slot, at=timezone.now(), **form.cleaned_data)
