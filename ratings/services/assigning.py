@@ -6,12 +6,13 @@ from datetime import datetime
 from django.db import transaction
 
 from dilemmas.models import Blinding, Response
-from ratings.design.order import ALGORITHM, serving_orders
+from ratings.design.latin import serving_orders
 from ratings.design.random64 import Random64
 from ratings.models import Batch, Draft, Judge, Panel, Slot
 from ratings.services import audit
 from ratings.services.errors import Refused
 
+ALGORITHM = "latin-1"
 _CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
