@@ -21,6 +21,11 @@ REFUSALS = {
     "protocol_unknown_key": lazy("The protocol has a field that is not known."),
     "protocol_unknown_policy": lazy("Choose one of the rules."),
     "protocol_unknown_rationales": lazy("Choose how many reasons are asked for."),
+    "protocol_unknown_order": lazy("Choose one of the orders."),
+    "protocol_judges_per_response": lazy(
+        "Judges for each response: at least two, and no more than are planned."
+    ),
+    "protocol_repeats": lazy("Responses served twice: 0 to 50."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
     "newer_report": lazy("There is a newer report already. Look at it first."),
