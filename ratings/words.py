@@ -81,6 +81,20 @@ FINDINGS = {
     "self": lazy("the system speaks of itself"),
 }
 
+# what is measured of an order (`ratings.design.balance`)
+BALANCE = {
+    "rounds": lazy("A condition in a round: as the first, the second, … of a dilemma"),
+    "places": lazy("A condition at a place of a mini-block"),
+    "neighbours": lazy("A condition after another, within a dilemma"),
+    "followers": lazy("A condition after another, as served"),
+    "repeated": lazy("A condition after itself, as served"),
+    "gap": lazy("From a response to the next one of its dilemma, in slots, at least"),
+    "coincidences": lazy("Two judges with one condition at the same slot"),
+    "load": lazy("Dilemmas of a judge"),
+    "conditions": lazy("Responses of one condition that a judge reads"),
+    "shared": lazy("Dilemmas that two judges have in common"),
+}
+
 REASONS = {
     "knowledge": lazy("I lack the knowledge of the subject to decide"),
     "unreadable": lazy("I cannot understand the text, or it is incomplete"),

@@ -204,3 +204,23 @@ def _coincidences(served: Sequence[Slots], k: int) -> Measure | None:
 def _shared(served: Sequence[Slots]) -> Measure | None:
     dilemmas = [set(_by_dilemma(slots)) for slots in served]
     return _even([len(one & two) for one, two in combinations(dilemmas, 2)])
+
+
+def tables(
+    order: Sequence[Sequence[Key]], about: Mapping[Key, tuple[Any, Any]]
+) -> tuple[dict[Any, list[int]], dict[Any, list[int]]]:
+    """Return the counts of one judge's order, a row a condition.
+
+    The first table counts how often it is the t-th of its dilemma, the second how often each
+    condition, in ascending order, follows it.
+    """
+    slots = [about[key] for block in order for key in block]
+    conditions = sorted({condition for _, condition in about.values()})
+    met = _by_dilemma(slots).values()
+    after = Counter(pairwise(condition for _, condition in slots))
+    rounds = Counter((row[t], t) for row in met for t in range(len(row)))
+    most = max(map(len, met), default=0)
+    return (
+        {one: [rounds[one, t] for t in range(most)] for one in conditions},
+        {one: [after[one, two] for two in conditions] for one in conditions},
+    )

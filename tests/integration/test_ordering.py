@@ -8,16 +8,19 @@ from itertools import combinations
 import pytest
 from django.test import Client
 
+from awb_panel.accounts.models import User
 from dilemmas.models import Response
 from ratings.design.latin import serving_orders
-from ratings.models import Batch, Judge, Panel, Protocol, Slot
+from ratings.models import Batch, Judge, Membership, Panel, Protocol, Slot
 from ratings.services.errors import Refused
 from ratings.services.freezing import freeze_panel
 from ratings.services.ordering import plan_of
 from ratings.services.panels import close_panel, open_panel
 from ratings.services.protocols import write_protocol
 from ratings.services.reporting import compute_report
+from ratings.services.studies import import_study
 from tests.cast import CRITERIA, NOW, Cast, draft_panel, join, open_cast, rate_all, rate_slot
+from tests.integration.test_studies import small_study
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +79,7 @@ def test_panel_frozen_with_the_old_order_goes_on_with_it():
     orders = serving_orders(items, judges=3, seed=document["order_seed"])
     assert [[pk for pk, _ in served(cast, n)] for n in range(2)] == orders[:2]
     assert {batch.algorithm for batch in Batch.objects.all()} == {"latin-1"}
+    assert as_(cast.coordinator).get("/coordinate/panel/order/").status_code == 200
 
 
 def test_grouped_panel_serves_the_responses_to_a_dilemma_together():
@@ -202,3 +206,78 @@ def test_order_is_asked_in_the_protocol():
     assert (document["order"], document["judges_per_response"]) == ("grouped-1", None)
     refused = client.post("/coordinate/panel/protocol/", answers | {"judges_per_response": 5})
     assert refused.status_code == 422 and b"no more than are planned" in refused.content
+
+
+# the page
+
+
+def cells(html: str, label: str) -> list[str]:
+    row = re.search(rf'<th scope="row">{label}</th>(.*?)</tr>', html, flags=re.S)[1]
+    return re.findall(r'<td class="number">([^<]*)</td>', row)
+
+
+def test_page_shows_what_the_order_reaches_before_the_freeze():
+    cast = draft_panel(dilemmas=10)
+    page = as_(cast.coordinator).get("/coordinate/panel/order/").content.decode()
+    assert cells(page, "A condition after another, within a dilemma") == ["2", "2"]
+    assert cells(page, "A condition after another, as served") == ["2–3", "2–3"]
+    assert cells(page, "A condition after itself, as served") == ["0", "0"]
+    assert cells(page, "Two judges with one condition at the same slot") == ["0", "0"]
+    assert cells(page, "OKAPI")[:5] == ["2"] * 5
+    assert page.count("<svg") == 7 + 3 and "Nothing is fixed yet" in page
+    assert not re.search(r"\sstyle=|<style|<script(?![^>]*\ssrc=)", page)
+    assert Batch.objects.count() == 0, "looking at a page writes nothing"
+
+
+@pytest.mark.parametrize(
+    ("language", "heading"), [("en", "Balance"), ("ca", "Equilibri"), ("es", "Equilibrio")]
+)
+def test_page_speaks_three_languages(language, heading):
+    cast = draft_panel(dilemmas=2, repeats=5)
+    cast.coordinator.language = language
+    cast.coordinator.save()
+    page = as_(cast.coordinator).get(
+        "/coordinate/panel/order/", headers={"accept-language": language}
+    )
+    assert f"<h2>{heading}</h2>" in page.content.decode()
+
+
+def test_page_says_where_balance_is_lost():
+    cast = draft_panel(dilemmas=4)
+    missing = Response.objects.order_by("pk").first()
+    Response.objects.filter(pk=missing.pk).update(kind=Response.Kind.CONTROL)
+    page = as_(cast.coordinator).get("/coordinate/panel/order/").content.decode()
+    assert "balance is lost there" in page
+
+
+def test_page_of_a_shared_panel_counts_what_judges_share():
+    cast = draft_panel(dilemmas=6, judges_planned=8, judges_per_response=2, repeats=4)
+    page = as_(cast.coordinator).get("/coordinate/panel/order/").content.decode()
+    assert cells(page, "Dilemmas of a judge") == ["1–2", "1–2"]
+    assert "Only the first 6 judges are drawn." in page and "0 / 4" in page
+
+
+def test_page_takes_the_same_queries_however_many_judges(django_assert_num_queries):
+    cast = draft_panel(dilemmas=6)
+    client = as_(cast.coordinator)
+    for judges in (2, 9):
+        write_protocol(panel=cast.panel, changes={"judges_planned": judges}, actor="", at=NOW)
+        with django_assert_num_queries(6):
+            client.get("/coordinate/panel/order/")
+
+
+def test_panel_without_responses_says_what_comes_next():
+    cast = draft_panel()
+    Response.objects.update(kind=Response.Kind.CONTROL)
+    page = as_(cast.coordinator).get("/coordinate/panel/order/")
+    assert b"The set has no responses yet." in page.content
+
+
+def test_imported_study_has_no_planned_order():
+    import_study(files=small_study(), slug="small", title="", scale="1-3", at=NOW)
+    coordinator = User.objects.create_user("coordinator@panel.test")
+    panel = Panel.objects.get(slug="small")
+    Membership.objects.create(panel=panel, user=coordinator, role="coordinator")
+    client = as_(coordinator)
+    assert client.get("/coordinate/small/").status_code == 200
+    assert client.get("/coordinate/small/order/").status_code == 404
