@@ -6,12 +6,15 @@ from typing import Any
 
 from django.db import transaction
 
+from ratings.design.algorithms import ALGORITHMS, DEFAULT
 from ratings.gate import POLICIES
 from ratings.models import Panel, Protocol
 from ratings.services import audit
 from ratings.services.errors import Refused
 
 RATIONALES = ("none", "one", "all")
+ORDERS = ("williams-1", "grouped-1")  # on offer; what was frozen may have an older one
+MOST_REPEATS = 50
 DEFAULTS: dict[str, Any] = {
     "policy": None,  # a ready-made policy written out in full; none is preselected
     "rationales": "one",
@@ -19,7 +22,9 @@ DEFAULTS: dict[str, Any] = {
     "judges_qualification": "",
     "batch_size": 10,
     "bootstrap_draws": 10_000,
-    "order": "latin-1",
+    "order": DEFAULT,
+    "judges_per_response": None,  # how many of the judges read each response; None is all of them
+    "repeats": 0,  # responses that each judge is served twice
     "publish_missed": False,
     "max_missing_share": 0.05,
     "contrasts": [],  # pairs of condition labels, the first minus the second
@@ -60,9 +65,21 @@ def write_protocol(*, panel: Panel, changes: dict[str, Any], actor: str, at: dat
         raise Refused("protocol_unknown_rationales")
     if not 2 <= document["judges_planned"] <= 300 or not 1 <= document["batch_size"] <= 200:
         raise Refused("protocol_out_of_range")
+    _refuse_impossible_order(document)
     protocol.document = document
     protocol.save(update_fields=["document", "changed_at"])
     audit.record(
         panel=panel, kind="protocol_written", payload={"changes": changes}, actor=actor, at=at
     )
     return protocol
+
+
+def _refuse_impossible_order(document: dict[str, Any]) -> None:
+    """What an older version wrote may lack the newer keys."""
+    if document["order"] not in ALGORITHMS:
+        raise Refused("protocol_unknown_order")
+    each = document.get("judges_per_response")
+    if each is not None and not 2 <= each <= document["judges_planned"]:
+        raise Refused("protocol_judges_per_response")
+    if not 0 <= document.get("repeats", 0) <= MOST_REPEATS:
+        raise Refused("protocol_repeats", most=MOST_REPEATS)

@@ -112,6 +112,7 @@ def instructions(request: PersonRequest, slug: str) -> HttpResponse:
         "rubric": rubric_item(panel.rubric_version, language=panel.content_language),
         "instructions": instructions_text(panel.rubric_version, language=panel.content_language),
         "rationales": panel.protocol.document["rationales"],
+        "repeats": panel.protocol.document.get("repeats", 0),
         "next": judge.batches.filter(handed_in_at=None).first(),
     }
     return render(request, "ratings/judging/instructions.html", context)

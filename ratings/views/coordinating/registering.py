@@ -50,7 +50,11 @@ def protocol(request: PersonRequest, slug: str) -> HttpResponse:
         "frozen": frozen,
         "labels": labels,
         "freeze": getattr(panel, "freeze", None),
-        "chosen": {"policy": form["policy"].value(), "rationales": form["rationales"].value()},
+        "chosen": {
+            "policy": form["policy"].value(),
+            "rationales": form["rationales"].value(),
+            "order": form["order"].value(),
+        },
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "ratings/coordinating/protocol.html", context, status=status)
