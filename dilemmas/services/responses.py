@@ -344,7 +344,7 @@ def _write_first_blindings(
     for version, item in zip(versions, items, strict=True):
         findings, proposed = [], dict(item.parts)
         for part, raw in item.parts.items() if look else ():
-            found = blinding.blind(raw, condition_labels=labels, language=item.language or "ca")
+            found = blinding.blind(raw, condition_labels=labels, language=item.language)
             findings += [{"part": part, **asdict(finding)} for finding in found.findings]
             proposed[part] = found.text
         state = Blinding.State.HELD if findings else Blinding.State.CLEAN

@@ -16,6 +16,8 @@ PURE = (
     "ratings.gate",
     "dilemmas.blinding",
     "dilemmas.canonical",
+    "dilemmas.findings",
+    "dilemmas.scaffold",
     "dilemmas.wording",
 )
 HEAVY = {"krippendorff", "matplotlib", "pandas", "scipy", "statsmodels"}

@@ -73,9 +73,11 @@ def test_every_refusal_obstacle_and_finding_has_a_sentence():
     services = "\n".join(p.read_text() for p in (root / "ratings").rglob("*.py"))
     assert set(re.findall(r'\bRefused\(\s*"(\w+)"', services)) <= set(words.REFUSALS)
     assert set(re.findall(r'\bObstacle\("(\w+)"', services)) == set(words.OBSTACLES)
-    blinding = (root / "dilemmas" / "blinding.py").read_text()
-    kinds = set(re.findall(r'_(?:add|listed)\(\s*"(\w+)"', blinding)) | {"axis", "ambiguous"}
-    assert kinds <= set(words.FINDINGS)
+    pure = "".join(
+        (root / "dilemmas" / name).read_text() for name in ("blinding.py", "scaffold.py")
+    )
+    kinds = set(re.findall(r'\badd\(\s*"(\w+)"', pure)) | {"name", "model", "condition", "axis"}
+    assert kinds == set(words.FINDINGS)
     assert set(words.STATES) == set(Panel.State.values)
     assert set(words.FLAGS) == set(Flag.Kind.values)
 
