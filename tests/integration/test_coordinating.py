@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
 from dilemmas.models import Blinding, Dilemma, ResponseVersion, Rubric
-from dilemmas.services.responses import decide_blinding
+from dilemmas.services.blinding import decide_blinding
 from ratings import words
 from ratings.models import Flag, Invitation, Membership, Panel, Upload
 from ratings.services import judging, reporting
@@ -341,7 +341,10 @@ def test_deciding_on_a_text(decision, state, text):
 def test_an_empty_text_is_refused():
     cast, held = held_panel()
     page = as_(cast.coordinator).post(f"/coordinate/panel/blinding/{held.pk}/", {"text-1": " "})
-    assert page.status_code == 422 and "A text is empty." in text_of(page)
+    assert page.status_code == 422 and "The text is empty. Write what judges will read." in text_of(
+        page
+    )
+    assert "File" not in text_of(page)
     assert_described(page)
 
 

@@ -1,0 +1,141 @@
+"""Blinding from import to decision: what is held, and what a person decides."""
+
+import re
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from dilemmas import blinding
+from dilemmas.models import BlindedPart, Blinding, ResponseSet
+from dilemmas.services.blinding import BlindingRefused, StillTells, decide_blinding
+from dilemmas.services.responses import import_responses
+from ratings.services.freezing import freeze_panel
+from tests.cast import CONDITIONS, NOW, draft_panel, table
+
+pytestmark = pytest.mark.django_db
+CODED = "**FEN — Phenomenon.** It rains.\n\nThe figure (OBJ) says so, and MON contexts agree."
+
+
+def as_(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text_of(response) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def reimport(cast, text: str, *, condition: str = CONDITIONS[0], language: str = "en", **more):
+    row = {"dilemma": "HND-001", "condition": condition, "text": text, "language": language} | more
+    import_responses(
+        content=table([row]), name="responses.csv", set_name=cast.panel.slug, at=NOW, update=True
+    )
+
+
+def newest(cast, condition: str = CONDITIONS[0]) -> Blinding:
+    return Blinding.objects.newest_in(cast.panel.response_set).get(
+        version__response__condition__label=condition,
+        version__response__dilemma__code="HND-001",
+        version__response__replicate=1,
+    )
+
+
+# what is held
+
+
+@pytest.mark.parametrize("language", ["en", ""])
+def test_a_coded_text_is_held_with_a_proposal_in_its_language(language):
+    cast = draft_panel()
+    reimport(cast, CODED, language=language)
+    row = newest(cast)
+    assert row.state == "held"
+    assert row.parts.get().text == (
+        "**Phenomenon.** It rains.\n\nThe figure says so, and MON contexts agree."
+    )
+    assert row.version.parts.get().raw == CODED
+    assert [(f["kind"], f["suggestion"]) for f in row.findings] == [
+        ("header", "Phenomenon."), ("code", ""), ("code", None),
+    ]  # fmt: skip
+
+
+def test_a_label_that_comes_later_holds_texts_that_name_it():
+    cast = draft_panel()
+    reimport(cast, "Nothing here tells the GREEN-TEA way.")
+    reimport(cast, "Nor here.", condition=CONDITIONS[1])
+    assert {newest(cast, one).state for one in CONDITIONS[:2]} == {"clean"}
+    reimport(cast, "Another.", condition="GREEN-TEA")
+    named = newest(cast)
+    assert (named.state, named.findings[0]["kind"]) == ("held", "condition")
+    assert named.parts.get().text == "Nothing here tells the GREEN-TEA way."
+    assert newest(cast, CONDITIONS[1]).state == "clean"
+
+
+# what a person decides
+
+
+def test_an_edit_that_still_tells_is_asked_about_once():
+    cast = draft_panel()
+    reimport(cast, CODED)
+    row = newest(cast)
+    client, path = as_(cast.coordinator), f"/coordinate/panel/blinding/{row.pk}/"
+    page = client.get(path)
+    assert "left for you to rewrite: «MON»: code of the scaffold" in text_of(page)
+    assert '<mark class="by-hand">MON' in page.content.decode()
+    sent = {"decision": "edit", "text-1": "It rains, says TEO."}
+    asked = client.post(path, sent)
+    assert asked.status_code == 422
+    assert "Nothing has been saved yet. «TEO»: code of the scaffold" in text_of(asked)
+    assert "It rains, says TEO.</textarea>" in asked.content.decode()
+    assert newest(cast).state == "held"
+    knowing = re.search(r'name="(knowing)" value="(1)"', asked.content.decode())
+    assert client.post(path, sent | {knowing[1]: knowing[2]}).status_code == 302
+    assert (newest(cast).state, newest(cast).parts.get().text) == ("edited", "It rains, says TEO.")
+
+
+def test_an_edit_that_tells_nothing_is_taken_at_once():
+    cast = draft_panel()
+    reimport(cast, CODED)
+    path = f"/coordinate/panel/blinding/{newest(cast).pk}/"
+    sent = {"decision": "edit", "text-1": "It rains, and the figure says so."}
+    assert as_(cast.coordinator).post(path, sent).status_code == 302
+    assert newest(cast).state == "edited"
+
+
+def test_decisions_that_are_refused():
+    cast = draft_panel()
+    reimport(cast, CODED)
+    row = newest(cast)
+    decide = {"blinding_": row, "actor": "", "at": NOW}
+    with pytest.raises(BlindingRefused, match="The text is empty"):
+        decide_blinding(texts={1: " \n"}, **decide)
+    with pytest.raises(BlindingRefused, match="The text is empty"):
+        decide_blinding(texts={}, **decide)
+    with pytest.raises(StillTells) as told:
+        decide_blinding(texts={1: "Under condition OKAPI, ChatGPT."}, knowing=False, **decide)
+    assert [f.kind for _part, f in told.value.findings] == ["condition", "model"]
+    decide_blinding(texts={1: "It rains."}, **decide)
+    freeze_panel(panel=cast.panel, actor="", at=NOW)
+    with pytest.raises(BlindingRefused, match="frozen"):
+        decide_blinding(texts={1: "Other."}, **decide)
+
+
+def test_the_list_says_how_much_is_left_to_a_person():
+    cast = draft_panel()
+    reimport(cast, CODED)
+    html = as_(cast.coordinator).get("/coordinate/panel/blinding/").content.decode()
+    row = html[html.index("<tbody>") : html.index("waits for a decision")]
+    assert re.findall(r'<td class="number">(\d+)</td>', row) == ["3", "1"]
+
+
+def test_the_demonstration_is_blinded_without_a_hole(settings):
+    call_command("load_demo", verbosity=0)
+    texts = BlindedPart.objects.filter(
+        blinding__in=Blinding.objects.newest_in(ResponseSet.objects.get(name="demo-awb"))
+    ).values_list("text", flat=True)
+    assert len(texts) == 10
+    assert [
+        f for t in texts for f in blinding.find(t, condition_labels="ABCDE", language="ca")
+    ] == []
+    assert not any("[…]" in text for text in texts)
