@@ -74,7 +74,7 @@ def slot_for(user: User, code: str, position: int) -> Slot:
     slot = (
         Slot.objects.for_judge(user)
         .filter(batch__code=code, position=position)
-        .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
+        .select_related("batch__rubric_version", "judge__panel__protocol", "judge__user", "draft")
         .annotate(
             consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))),
             places=Subquery(

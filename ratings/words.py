@@ -21,6 +21,7 @@ REFUSALS = {
     "protocol_unknown_key": lazy("The protocol has a field that is not known."),
     "protocol_unknown_policy": lazy("Choose one of the rules."),
     "protocol_unknown_rationales": lazy("Choose how many reasons are asked for."),
+    "protocol_unknown_markdown": lazy("Choose how responses are shown."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
     "newer_report": lazy("There is a newer report already. Look at it first."),
@@ -178,6 +179,10 @@ EVENTS = {
     "flagged": lazy("note to the coordinator"),
 }
 
+MARKDOWN = {
+    "shown": lazy("as they were written, with headings, bold type and lists"),
+    "flattened": lazy("flattened to plain paragraphs"),
+}
 RATIONALES = {
     "one": lazy(
         "One a response, on a criterion of the judge's choice, and all on one drawn response per "

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from awb_panel.accounts.models import User
 from dilemmas.models import ResponseSet, RubricVersion
 from ratings.models.people import Role
-from ratings.services.protocols import RATIONALES
+from ratings.services.protocols import DEFAULTS, MARKDOWN, RATIONALES
 from ratings.services.studies import RESERVED
 from ratings.services.uploads import KINDS
 
@@ -105,6 +105,11 @@ class ProtocolForm(forms.Form):
     rationales = forms.ChoiceField(
         choices=[(value, value) for value in RATIONALES], widget=forms.RadioSelect
     )
+    markdown = forms.ChoiceField(
+        choices=[(value, value) for value in MARKDOWN],
+        widget=forms.RadioSelect,
+        required=False,
+    )
     publish_missed = forms.BooleanField(required=False)
     judges_planned = forms.IntegerField(min_value=2, max_value=300, label=_("Judges planned"))
     judges_qualification = forms.CharField(
@@ -141,6 +146,9 @@ class ProtocolForm(forms.Form):
 
     def clean_guesses(self) -> int:
         return self.cleaned_data["guesses"] or 0
+
+    def clean_markdown(self) -> str:
+        return self.cleaned_data["markdown"] or DEFAULTS["markdown"]
 
     def clean_ends_on(self) -> str:
         given = self.cleaned_data["ends_on"]

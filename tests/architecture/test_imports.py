@@ -17,6 +17,7 @@ PURE = (
     "dilemmas.blinding",
     "dilemmas.canonical",
     "dilemmas.findings",
+    "dilemmas.markdown",
     "dilemmas.scaffold",
     "dilemmas.wording",
 )

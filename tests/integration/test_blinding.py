@@ -1,5 +1,6 @@
-"""Blinding from import to decision: what is held, and what a person decides."""
+"""Blinding from import to page: what is held, what a person decides, what judges see."""
 
+import json
 import re
 
 import pytest
@@ -10,8 +11,12 @@ from dilemmas import blinding
 from dilemmas.models import BlindedPart, Blinding, ResponseSet
 from dilemmas.services.blinding import BlindingRefused, StillTells, decide_blinding
 from dilemmas.services.responses import import_responses
+from ratings.models import Panel, Slot
+from ratings.services import judging
 from ratings.services.freezing import freeze_panel
-from tests.cast import CONDITIONS, NOW, draft_panel, table
+from ratings.services.panels import open_panel
+from ratings.services.protocols import DEFAULTS, write_protocol
+from tests.cast import CONDITIONS, NOW, draft_panel, join, table
 
 pytestmark = pytest.mark.django_db
 CODED = "**FEN — Phenomenon.** It rains.\n\nThe figure (OBJ) says so, and MON contexts agree."
@@ -139,3 +144,77 @@ def test_the_demonstration_is_blinded_without_a_hole(settings):
         f for t in texts for f in blinding.find(t, condition_labels="ABCDE", language="ca")
     ] == []
     assert not any("[…]" in text for text in texts)
+
+
+# how responses are shown
+
+
+MARKED = "## Head\n\n- one **word**\n- [link](http://x.test) <i>raw</i>"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        (
+            "shown",
+            "<h4>Head</h4> <ul> <li>one <strong>word</strong></li> "
+            "<li>[link](http://x.test) &lt;i&gt;raw&lt;/i&gt;</li> </ul>",
+        ),
+        (
+            "flattened",
+            '<p dir="auto">Head</p> <p dir="auto">one word</p> '
+            '<p dir="auto">[link](http://x.test) &lt;i&gt;raw&lt;/i&gt;</p>',
+        ),
+    ],
+)
+def test_responses_are_shown_as_the_protocol_says(markdown, shown):
+    cast = draft_panel(markdown=markdown)
+    for condition in CONDITIONS:
+        reimport(cast, MARKED, condition=condition)
+    freeze_panel(panel=cast.panel, actor="", at=NOW)
+
+    open_panel(panel=Panel.objects.get(pk=cast.panel.pk), actor="", at=NOW)
+    judge = join(cast, "judge@panel.test")
+    cast.judges.append(judge)
+    judging.consent(judge=cast.seat(0), language="en", conflicts="", exposure="no", at=NOW)
+    slots = Slot.objects.filter(judge=cast.seat(0), response__dilemma__code="HND-001")
+    assert slots.count() == len(CONDITIONS)
+    for slot in slots:
+        html = as_(judge).get(f"/judge/batch/{slot.batch.code}/{slot.position}/").content.decode()
+        response = html[html.index('id="response-title"') : html.index("</section>")]
+        assert shown in " ".join(response.split()), response
+
+
+def test_how_responses_are_shown_is_frozen_with_the_protocol():
+    hashes = {}
+    for markdown in ("shown", "flattened"):
+        cast = draft_panel(slug=markdown, markdown=markdown)
+        freeze = freeze_panel(panel=cast.panel, actor="", at=NOW)
+        assert cast.panel.protocol.document["markdown"] == markdown
+        hashes[markdown] = json.loads(freeze.manifest)["protocol"]
+    assert hashes["shown"] != hashes["flattened"]
+
+
+def test_protocol_page_asks_how_responses_are_shown():
+    cast = draft_panel()
+    client = as_(cast.coordinator)
+    html = client.get("/coordinate/panel/protocol/").content.decode()
+    assert re.search(r'name="markdown" value="shown" checked', html)
+    data = {"policy": "literal", "rationales": "none", "judges_planned": 3, "batch_size": 10}
+    assert client.post("/coordinate/panel/protocol/", data | {"markdown": "x"}).status_code == 422
+    assert client.post("/coordinate/panel/protocol/", data | {"markdown": "flattened"}).url
+    assert Panel.objects.get(slug="panel").protocol.document["markdown"] == "flattened"
+    assert "flattened to plain paragraphs" in text_of(client.get("/coordinate/panel/freeze/"))
+
+
+def test_a_protocol_from_before_the_choice_shows_markdown():
+    cast = draft_panel()
+    protocol = cast.panel.protocol
+    del protocol.document["markdown"]
+    protocol.save()
+    client = as_(cast.coordinator)
+    html = client.get("/coordinate/panel/protocol/").content.decode()
+    assert re.search(r'name="markdown" value="shown" checked', html)
+    assert client.get("/coordinate/panel/freeze/").status_code == 200
+    written = write_protocol(panel=cast.panel, changes={"batch_size": 5}, actor="", at=NOW)
+    assert written.document["markdown"] == DEFAULTS["markdown"] == "shown"
