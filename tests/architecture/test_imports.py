@@ -19,6 +19,7 @@ PURE = (
     "dilemmas.findings",
     "dilemmas.markdown",
     "dilemmas.scaffold",
+    "dilemmas.telling",
     "dilemmas.wording",
 )
 HEAVY = {"krippendorff", "matplotlib", "pandas", "scipy", "statsmodels"}

@@ -1,4 +1,4 @@
-"""The coordinator's blinding pages: readable and accessible."""
+"""The coordinator's blinding pages: readable, accessible, and honest about what still tells."""
 
 import pytest
 

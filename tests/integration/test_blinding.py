@@ -1,9 +1,10 @@
-"""Blinding from import to page: what is held, what a person decides, what judges see."""
+"""Blinding from import to report: what is held, what a person decides, what judges see, what tells."""
 
 import json
 import re
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 
@@ -12,11 +13,14 @@ from dilemmas.models import BlindedPart, Blinding, ResponseSet
 from dilemmas.services.blinding import BlindingRefused, StillTells, decide_blinding
 from dilemmas.services.responses import import_responses
 from ratings.models import Panel, Slot
+from ratings.reports.blinding import document_of, still_tells
+from ratings.reports.render import view_of
 from ratings.services import judging
 from ratings.services.freezing import freeze_panel
 from ratings.services.panels import open_panel
 from ratings.services.protocols import DEFAULTS, write_protocol
-from tests.cast import CONDITIONS, NOW, draft_panel, join, table
+from ratings.services.reporting import compute_report
+from tests.cast import CONDITIONS, NOW, closed_cast, draft_panel, join, table
 
 pytestmark = pytest.mark.django_db
 CODED = "**FEN — Phenomenon.** It rains.\n\nThe figure (OBJ) says so, and MON contexts agree."
@@ -218,3 +222,109 @@ def test_a_protocol_from_before_the_choice_shows_markdown():
     assert client.get("/coordinate/panel/freeze/").status_code == 200
     written = write_protocol(panel=cast.panel, changes={"batch_size": 5}, actor="", at=NOW)
     assert written.document["markdown"] == DEFAULTS["markdown"] == "shown"
+
+
+# what still tells
+
+
+LONG = "Words about it. " * 60
+HEADED = "\n\n".join(f"## Head {n}\n\n- **word**" for n in range(9))
+
+
+def rewrite(cast, condition: str, text: str) -> None:
+    """Give one condition's responses another text, so that its length or layout tells."""
+    rows = [
+        {"dilemma": f"HND-{n:03}", "condition": condition, "language": "en",
+         "text": text}
+        for n in range(1, 7)
+    ]  # fmt: skip
+    import_responses(
+        content=table(rows), name="r.csv", set_name=cast.panel.slug, at=NOW, update=True
+    )
+
+
+def test_blinding_page_says_what_still_tells():
+    cast = draft_panel(dilemmas=6)
+    rewrite(cast, "OKAPI", LONG)
+    client = as_(cast.coordinator)
+    page = client.get("/coordinate/panel/blinding/")
+    text = text_of(page)
+    measured = still_tells(cast.panel, Blinding.objects.newest_in(cast.panel.response_set))
+    assert measured["guesses"]["layout"]["by_condition"]["OKAPI"] == 1.0
+    assert (measured["n_texts"], measured["n_clusters"], measured["chance"]) == (30, 6, 0.2)
+    right = measured["guesses"]["both"]["right"]
+    assert f"guessed the condition of {right:.0f} of 30 texts" in text
+    assert "By chance it would be 0.20." in text
+    assert "as they were written, with headings" in text
+
+
+def test_a_few_dilemmas_are_not_measured():
+    cast = draft_panel(dilemmas=2)
+    page = text_of(as_(cast.coordinator).get("/coordinate/panel/blinding/"))
+    assert "Not measured: it takes five dilemmas or more." in page
+
+
+def test_what_still_tells_is_measured_anew_when_a_text_or_the_display_changes():
+    cast = draft_panel(dilemmas=6)
+    client, path = as_(cast.coordinator), "/coordinate/panel/blinding/"
+    before = client.get(path)
+    assert client.get(path).content.decode().count("telling") == before.content.decode().count(
+        "telling"
+    )
+    rewrite(cast, "OKAPI", LONG)
+    after = text_of(client.get(path))
+    assert text_of(before) != after
+    rewrite(cast, "TAPIR", HEADED)
+    shown = still_tells(cast.panel, Blinding.objects.newest_in(cast.panel.response_set))
+    write_protocol(panel=cast.panel, changes={"markdown": "flattened"}, actor="", at=NOW)
+    panel = Panel.objects.get(slug="panel")
+    flattened = still_tells(panel, Blinding.objects.newest_in(panel.response_set))
+    assert shown["medians"]["TAPIR"]["headings"] == 9
+    assert flattened["medians"]["TAPIR"]["headings"] == 0
+    assert "flattened to plain paragraphs" in text_of(client.get(path))
+    cache.clear()
+    assert client.get(path).status_code == 200
+
+
+def test_a_large_set_is_measured_on_whole_dilemmas():
+    cast = draft_panel(dilemmas=12)
+    blindings = Blinding.objects.newest_in(cast.panel.response_set)
+    found = still_tells(cast.panel, blindings, at_most=31)
+    assert (found["n_texts"], found["n_clusters"], found["n_responses"]) == (30, 6, 60)
+    assert found == still_tells(cast.panel, blindings, at_most=31)
+
+
+def test_report_keeps_what_became_of_blinding():
+    cast = closed_cast(lambda *_: 1, dilemmas=6, slug="plain", judges=2)
+    report = compute_report(panel=cast.panel, at=NOW)
+    document = json.loads(report.document)
+    part = document["blinding"]
+    assert part["markdown"] == "shown"
+    assert part["decided"] == {"clean": 30}
+    assert (part["found"], part["left"]) == ({}, {"responses": 0})
+    assert part["still_tells"]["n_texts"] == 30
+    assert part["still_tells"]["method"] == "naive-bayes-1"
+    page = text_of(as_(cast.coordinator).get("/report/plain/"))
+    assert "What still told the condition Texts in which nothing was found: 30; edited" in page
+
+
+def test_report_counts_what_was_left_in_the_texts():
+    cast = draft_panel(dilemmas=2)
+    reimport(cast, CODED)
+    decide_blinding(blinding_=newest(cast), texts={1: "It rains, says TEO."}, actor="", at=NOW)
+    freeze_panel(panel=cast.panel, actor="", at=NOW)
+
+    panel = Panel.objects.get(slug="panel")
+    part = document_of(panel, by=panel.freeze.at)
+    assert part["decided"] == {"clean": 9, "edited": 1}
+    assert part["found"] == {"code": 2, "header": 1}
+    assert part["left"] == {"code": 1, "responses": 1}
+    assert part["still_tells"]["undefined"] == "too_few_dilemmas"
+
+
+def test_report_without_the_part_is_still_shown():
+    """Reports that were kept before have none."""
+    cast = closed_cast(lambda *_: 1, slug="older", judges=2)
+    document = json.loads(compute_report(panel=cast.panel, at=NOW).document)
+    del document["blinding"]
+    assert view_of(document)["telling"] is None

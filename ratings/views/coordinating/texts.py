@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Count, Max
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -10,9 +12,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dilemmas.models import Blinding
 from dilemmas.models.responses import BlindingQuerySet
 from dilemmas.services.blinding import BlindingRefused, StillTells, decide_blinding
+from dilemmas.telling import METHOD
 from ratings import words
 from ratings.models import Panel
 from ratings.permissions import panel_for
+from ratings.reports.blinding import still_tells
+from ratings.reports.render import telling_view
 from ratings.views.requests import PersonRequest
 
 
@@ -40,8 +45,22 @@ def blinding(request: PersonRequest, slug: str) -> HttpResponse:
         "panel": panel,
         "rows": held + rest,
         "held": len(held),
+        "telling": telling_view(_still_tells(panel)),
+        "markdown": words.MARKDOWN[panel.display],
     }
     return render(request, "ratings/coordinating/blinding.html", context)
+
+
+def _still_tells(panel: Panel) -> dict[str, Any]:
+    """Measure what still tells, once for each state of the texts: they only ever grow in number."""
+    rows = _newest(panel)
+    state = rows.order_by().aggregate(n=Count("pk"), newest=Max("pk"))
+    key = f"telling-{METHOD}-{panel.pk}-{panel.display}-{state['n']}-{state['newest']}"
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        found = still_tells(panel, rows)
+        cache.set(key, found, timeout=7 * 24 * 3600)
+    return found
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
