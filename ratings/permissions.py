@@ -80,7 +80,7 @@ def slot_to_read(user: User, code: str, position: int) -> Slot:
     """Return the same with what the rating page shows: draft, rubric, places, news."""
     return _found(
         _slots(user, code, position)
-        .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
+        .select_related("batch__rubric_version", "judge__panel__protocol", "judge__user", "draft")
         .annotate(
             places=Subquery(
                 Slot.objects.filter(batch=OuterRef("batch"))

@@ -26,6 +26,7 @@ REFUSALS = {
         "Judges for each response: at least two, and no more than are planned."
     ),
     "protocol_repeats": lazy("Responses served twice: 0 to 50."),
+    "protocol_unknown_markdown": lazy("Choose how responses are shown."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
     "newer_report": lazy("There is a newer report already. Look at it first."),
@@ -197,6 +198,10 @@ EVENTS = {
     "flagged": lazy("note to the coordinator"),
 }
 
+MARKDOWN = {
+    "shown": lazy("as they were written, with headings, bold type and lists"),
+    "flattened": lazy("flattened to plain paragraphs"),
+}
 RATIONALES = {
     "one": lazy(
         "One a response, on a criterion of the judge's choice, and all on one drawn response per "

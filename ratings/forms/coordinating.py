@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from awb_panel.accounts.models import User
 from dilemmas.models import ResponseSet, RubricVersion
 from ratings.models.people import Role
-from ratings.services.protocols import MOST_REPEATS, ORDERS, RATIONALES
+from ratings.services.protocols import DEFAULTS, MARKDOWN, MOST_REPEATS, ORDERS, RATIONALES
 from ratings.services.studies import RESERVED
 from ratings.services.uploads import KINDS
 
@@ -108,6 +108,11 @@ class ProtocolForm(forms.Form):
     order = forms.ChoiceField(
         choices=[(value, value) for value in ORDERS], widget=forms.RadioSelect, required=False
     )
+    markdown = forms.ChoiceField(
+        choices=[(value, value) for value in MARKDOWN],
+        widget=forms.RadioSelect,
+        required=False,
+    )
     publish_missed = forms.BooleanField(required=False)
     judges_planned = forms.IntegerField(min_value=2, max_value=300, label=_("Judges planned"))
     judges_qualification = forms.CharField(
@@ -173,6 +178,9 @@ class ProtocolForm(forms.Form):
 
     def clean_repeats(self) -> int:
         return self.cleaned_data["repeats"] or 0
+
+    def clean_markdown(self) -> str:
+        return self.cleaned_data["markdown"] or DEFAULTS["markdown"]
 
     def clean_ends_on(self) -> str:
         given = self.cleaned_data["ends_on"]

@@ -18,6 +18,7 @@ from dilemmas.models import (
     ResponseVersion,
 )
 from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
+from ratings.reports import blinding
 
 
 class ScoreRow(NamedTuple):
@@ -58,6 +59,7 @@ class Inputs:
     titles: dict[str, dict[str, str]]  # criterion → language → name
     professions: dict[str, str]  # judge → profession
     flow: dict[str, Any]
+    blinding: dict[str, Any] | None = None  # of the texts, which are hashed by the freeze
 
     def sha256(self) -> str:
         """Return the hash of everything that the figures follow from, by imported names."""
@@ -155,6 +157,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
             if profession
         },
         flow=_flow(panel, scores, judges_planned, each or judges_planned or 0),
+        blinding=blinding.document_of(panel, by=_sealed_by(panel)),
     )
 
 

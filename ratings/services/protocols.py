@@ -15,9 +15,11 @@ from ratings.services.errors import Refused
 RATIONALES = ("none", "one", "all")
 ORDERS = ("williams-1", "grouped-1")  # on offer; what was frozen may have an older one
 MOST_REPEATS = 50
+MARKDOWN = ("shown", "flattened")
 DEFAULTS: dict[str, Any] = {
     "policy": None,  # a ready-made policy written out in full; none is preselected
     "rationales": "one",
+    "markdown": "shown",  # responses as their marks mean, or without marks, alike for all conditions
     "judges_planned": 3,
     "judges_qualification": "",
     "batch_size": 10,
@@ -57,12 +59,14 @@ def write_protocol(*, panel: Panel, changes: dict[str, Any], actor: str, at: dat
         if changes["policy"] not in POLICIES:
             raise Refused("protocol_unknown_policy", policy=changes["policy"])
         changes = changes | {"policy": POLICIES[changes["policy"]].to_dict()}
-    document = protocol.document | changes
+    document = {"markdown": DEFAULTS["markdown"]} | protocol.document | changes
     unknown = set(document) - set(new_document())
     if unknown:
         raise Refused("protocol_unknown_key", keys=sorted(unknown))
     if document["rationales"] not in RATIONALES:
         raise Refused("protocol_unknown_rationales")
+    if document["markdown"] not in MARKDOWN:
+        raise Refused("protocol_unknown_markdown")
     if not 2 <= document["judges_planned"] <= 300 or not 1 <= document["batch_size"] <= 200:
         raise Refused("protocol_out_of_range")
     _refuse_impossible_order(document)

@@ -143,10 +143,7 @@ def guess(request: PersonRequest, slug: str) -> HttpResponse:
         raise Http404
     context: dict[str, Any] = {
         "judge": judge,
-        "rows": [
-            {"slot": slot, "item": blinded_item(slot, language=judge.panel.content_language)}
-            for slot in slots
-        ],
+        "rows": [{"slot": slot, "item": blinded_item(slot, judge.panel)} for slot in slots],
         "labels": list(judge.panel.response_set.conditions.values_list("label", flat=True)),
         "whys": words.WHYS,
     }
@@ -327,7 +324,7 @@ def _rating_page(
     context = {
         "slot": slot,
         "panel": panel,
-        "item": blinded_item(slot, language=panel.content_language),
+        "item": blinded_item(slot, panel),
         "rubric": rubric,
         "keys": _keys(rubric),
         "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
