@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from ratings.agreement.results import KEYS
+
 # A kappa of exactly 3/5 evaluates to .5999999999999999 in floating point.
 TOLERANCE = 1e-12
 STATISTICS = ("estimate", "lower95")
@@ -36,6 +38,12 @@ class Reason(StrEnum):
     NO_LOWER_BOUND = "no_lower_bound"
 
 
+def _lies_in(value: object, low: float, high: float) -> bool:
+    """Whether it is such a number; True and "0.6" are none, nor is NaN, which compares false."""
+    is_real = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_real and low <= value <= high  # type: ignore[operator]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """The registered rule. It applies to every criterion, each on its own.
@@ -44,6 +52,7 @@ class Policy:
     ----------
     coefficient : str
         A key of the agreement report, its level or weights included, e.g. ``fleiss_kappa``.
+        Unknown ones are refused.
     statistic : {"estimate", "lower95"}
         The point estimate, or the one-sided 95 % lower bound.
     comparator : {">=", ">"}
@@ -63,14 +72,22 @@ class Policy:
     every_slot_submitted: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"name is a text, not {self.name!r}")
+        if self.coefficient not in KEYS:
+            raise ValueError(f"coefficient is one of {', '.join(KEYS)}, not {self.coefficient!r}")
         if self.statistic not in STATISTICS:
             raise ValueError(f"statistic is one of {STATISTICS}, not {self.statistic!r}")
         if self.comparator not in COMPARATORS:
             raise ValueError(f"comparator is one of {COMPARATORS}, not {self.comparator!r}")
-        if not math.isfinite(self.threshold):
-            raise ValueError(f"threshold is a finite number, not {self.threshold!r}")
-        if not 0 <= self.max_missing_share <= 1:
+        if not _lies_in(self.threshold, -1, 1):
+            raise ValueError(f"threshold is a number in [-1, 1], not {self.threshold!r}")
+        if not _lies_in(self.max_missing_share, 0, 1):
             raise ValueError(f"max_missing_share lies in [0, 1], not {self.max_missing_share!r}")
+        if not isinstance(self.every_slot_submitted, bool):
+            raise ValueError(
+                f"every_slot_submitted is yes or no, not {self.every_slot_submitted!r}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Write the policy out in full, as a protocol keeps it."""
@@ -79,9 +96,11 @@ class Policy:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> "Policy":
         """Read a policy; raises `ValueError` for a key or value that it does not know."""
+        if not isinstance(document, Mapping):
+            raise ValueError(f"a policy is a table of its rules, not {document!r}")
         unknown = set(document) - {known.name for known in fields(cls)}
         if unknown:
-            raise ValueError(f"a policy has no {', '.join(sorted(unknown))}")
+            raise ValueError(f"a policy has no {', '.join(sorted(map(str, unknown)))}")
         try:
             return cls(**document)
         except TypeError as error:

@@ -1,13 +1,14 @@
 """Agreement on every criterion, with its uncertainty: the part that a report keeps."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ratings.agreement.coefficients import (
     COEFFICIENTS,
-    LARGEST_BLOCK,
     REASON_OF_CODE,
     Drawn,
     Estimates,
@@ -16,28 +17,35 @@ from ratings.agreement.coefficients import (
     cohen,
     everything,
     pair_totals,
+    specific_agreement,
 )
-from ratings.agreement.crosscheck import check_coefficient, check_pair
+from ratings.agreement.crosscheck import check_coefficient, check_pairs
 from ratings.agreement.matrix import RatingMatrix
+from ratings.agreement.pairs import WEIGHTS
 from ratings.agreement.resampling import (
+    BLOCK,
     draw_weights,
     jackknife_interval,
     lower_bound,
     percentile_interval,
 )
-from ratings.agreement.results import Coefficient, CriterionAgreement, PairAgreement
+from ratings.agreement.results import (
+    LISTWISE,
+    Coefficient,
+    CriterionAgreement,
+    PairAgreement,
+    pair_key,
+)
 from ratings.agreement.sums import SumTable, sum_table
 
 Progress = Callable[[int, int], None]
+Functions = Mapping[Any, Callable[[Weighted], Estimates]]
+Found = dict[Any, Estimates]
 
-LEAVE_ONE_OUT = (
-    "fleiss_kappa",
-    "krippendorff_alpha_nominal",
-    "krippendorff_alpha_ordinal",
-    "krippendorff_alpha_interval",
-)
-SMALLEST_RESAMPLED = 2  # clusters
-WEIGHTS = ("nominal", "linear", "quadratic")
+# With three clusters one draw in nine holds a single one of them, so that the 5 % point of the
+# draws, and the 2.5 % point, would be one cluster's own figure; with four it is one in 64.
+SMALLEST_RESAMPLED = 4
+LEAVE_ONE_OUT = tuple(COEFFICIENTS)
 
 
 def analyse(
@@ -80,11 +88,13 @@ def evaluate(
     EngineDisagreement
         If a library computes a point estimate that differs by more than 1e-9.
     """
-    clusters = sorted({label for matrix in matrices.values() for label in matrix.clusters})
+    clusters = cluster_labels(matrices)
     tables = {name: sum_table(matrix, clusters) for name, matrix in matrices.items()}
-    drawn = _bootstrap(tables, len(clusters), draws=draws, seed=seed, progress=progress)
+    points = {name: _points(table) for name, table in tables.items()}
+    wanted = {name: _worth_drawing(tables[name], points[name]) for name in tables}
+    drawn = bootstrap(tables, wanted, draws=draws, seed=seed, progress=progress)
     return {
-        name: _criterion(name, matrix, tables[name], drawn[name])
+        name: _criterion(name, matrix, tables[name], points[name], wanted[name], drawn[name])
         for name, matrix in matrices.items()
     }
 
@@ -96,23 +106,36 @@ def point_estimates(matrix: RatingMatrix, keys: Sequence[str]) -> dict[str, floa
     return {key: float(one.values[0]) if one.defined[0] else None for key, one in found.items()}
 
 
-def _bootstrap(
+def cluster_labels(matrices: Mapping[str, RatingMatrix]) -> list[str]:
+    """Return the clusters of all criteria, which one set of draws resamples."""
+    return sorted({label for matrix in matrices.values() for label in matrix.clusters})
+
+
+def bootstrap(
     tables: Mapping[str, SumTable],
-    clusters: int,
+    functions: Mapping[str, Functions],
     *,
     draws: int,
     seed: int,
-    progress: Progress | None,
-) -> dict[str, dict[str, Estimates]]:
-    parts: dict[str, dict[str, list[Estimates]]] = {
-        name: {key: [] for key in COEFFICIENTS} for name in tables
+    progress: Progress | None = None,
+) -> dict[str, Found]:
+    """Return coefficients over bootstrap draws, the same draws for all tables.
+
+    Parameters
+    ----------
+    tables : mapping of criterion to SumTable, all over the same clusters
+    functions : mapping of criterion to its functions by key
+    """
+    parts: dict[str, dict[Any, list[Estimates]]] = {
+        name: {key: [] for key in wanted} for name, wanted in functions.items()
     }
+    clusters = next(iter(tables.values())).n_clusters if tables else 0
     done = 0
     for weights in draw_weights(clusters, draws=draws, seed=seed) if clusters else ():
         for name, table in tables.items():
             sums = Weighted.of(table, Drawn(weights))
-            for key, function in COEFFICIENTS.items():
-                parts[name][key].append(function(sums))
+            for key, function in functions[name].items():
+                parts[name][key].append(_plain(function(sums)))
         done += len(weights)
         if progress is not None:
             progress(done, draws)
@@ -122,109 +145,160 @@ def _bootstrap(
     }
 
 
+def _points(table: SumTable) -> Found:
+    sums = Weighted.of(table, everything)
+    return {key: function(sums) for key, function in _functions(table).items()}
+
+
+def _functions(table: SumTable) -> Functions:
+    """Return the coefficients by key, and agreement specific to a level by the level's place."""
+    levels = range(len(table.levels))
+    specific = {place: partial(specific_agreement, place=place) for place in levels}
+    return {**COEFFICIENTS, **specific}
+
+
+def _worth_drawing(table: SumTable, points: Found) -> Functions:
+    """Leave out what is undefined: it has no interval."""
+    if int((table.column("paired_units") > 0).sum()) < SMALLEST_RESAMPLED:
+        return {}
+    return {key: one for key, one in _functions(table).items() if points[key].defined[0]}
+
+
 def _criterion(
-    name: str, matrix: RatingMatrix, table: SumTable, drawn: Mapping[str, Estimates]
+    name: str,
+    matrix: RatingMatrix,
+    table: SumTable,
+    points: Found,
+    functions: Functions,
+    drawn: Found,
 ) -> CriterionAgreement:
     present = matrix.present
-    sums = Weighted.of(table, everything)
-    without = _without_each(table)
-    coefficients = {
-        key: _coefficient(key, function(sums), without[key], drawn[key], table, matrix)
-        for key, function in COEFFICIENTS.items()
+    without = _without_each(table, functions)
+    made = {
+        key: _coefficient(str(key), point, without.get(key), drawn.get(key), table)
+        for key, point in points.items()
     }
-    silent = tuple(r for r in matrix.raters if r not in table.raters)
+    for key in COEFFICIENTS:
+        if (estimate := made[key].estimate) is not None:
+            check_coefficient(matrix, key, estimate)
     return CriterionAgreement(
         name=name,
         n_units=int(present.any(axis=1).sum()),
         n_raters=len(table.raters),
         n_ratings=int(present.sum()),
-        coefficients=coefficients,
-        pairs={pair.key: pair for pair in _pairs(matrix, table, sums)},
+        coefficients={key: made[key] for key in COEFFICIENTS},
+        pairs={pair.key: pair for pair in _pairs(matrix, table)},
         leave_one_out={
             rater: point_estimates(matrix.without_rater(rater), LEAVE_ONE_OUT)
             for rater in table.raters
         },
-        silent_raters=silent,
+        specific=_by_level(matrix, table, made),
+        silent_raters=tuple(r for r in matrix.raters if r not in table.raters),
     )
 
 
-def _without_each(table: SumTable) -> dict[str, Estimates]:
-    parts: dict[str, list[Estimates]] = {key: [] for key in COEFFICIENTS}
-    clusters = len(table.columns)
-    for first in range(0, clusters, LARGEST_BLOCK):
-        sums = Weighted.of(table, Without(first, min(first + LARGEST_BLOCK, clusters)))
-        for key, function in COEFFICIENTS.items():
-            parts[key].append(function(sums))
+def _by_level(
+    matrix: RatingMatrix, table: SumTable, made: Mapping[Any, Coefficient]
+) -> dict[float, Coefficient]:
+    """Name agreement by level; what nobody gave has none."""
+    place = {float(level): place for place, level in enumerate(table.values)}
+    found = {}
+    for level in matrix.scale:
+        unused = Coefficient(key="", estimate=None, undefined="no_overlap")
+        one = made[place[level]] if level in place else unused
+        found[level] = replace(one, key=f"specific_agreement_{level:g}")
+    return found
+
+
+def _without_each(table: SumTable, functions: Functions) -> Found:
+    parts: dict[Any, list[Estimates]] = {key: [] for key in functions}
+    for first in range(0, table.n_clusters if functions else 0, BLOCK):
+        sums = Weighted.of(table, Without(first, min(first + BLOCK, table.n_clusters)))
+        for key, function in functions.items():
+            parts[key].append(_plain(function(sums)))
     return {key: _joined(found) for key, found in parts.items()}
 
 
 def _coefficient(
     key: str,
     point: Estimates,
-    without: Estimates,
-    drawn: Estimates,
+    without: Estimates | None,
+    drawn: Estimates | None,
     table: SumTable,
-    matrix: RatingMatrix,
 ) -> Coefficient:
-    present = matrix.present
-    paired = present.sum(axis=1) >= 2
-    # Only Fleiss' marginals hear of units with a single rating.
-    counted = table.column("units" if key.startswith("fleiss") else "paired_units")
-    active = counted > 0
+    used, active = _used(key, table)
+    m = table.m[used]
     counts: dict[str, Any] = {
-        "n_units": int(paired.sum()),
-        "n_raters": int(present[paired].any(axis=0).sum()),
-        "n_ratings": int(present[paired].sum()),
+        "n_units": len(m),
+        "n_raters": int((table.codes[:, used] >= 0).any(axis=1).sum()),
+        "n_ratings": int(m.sum()),
+        "n_pairs": int((m * (m - 1) // 2).sum()),
+        "n_left_out": int((table.m > 0).sum()) - len(m),
         "n_clusters": int(active.sum()),
+        "components": point.components(),
     }
     if not point.defined[0]:
         detail = ""
         if point.culprits is not None and table.pairs:
-            detail = "|".join(table.raters[i] for i in table.pairs[point.culprits[0]])
+            detail = pair_key(*(table.raters[i] for i in table.pairs[point.culprits[0]]))
         reason = REASON_OF_CODE[int(point.codes[0])]
         return Coefficient(key=key, estimate=None, undefined=reason, detail=detail, **counts)
     estimate = float(point.values[0])
-    check_coefficient(matrix, key, estimate)
+    if without is None or drawn is None or int(active.sum()) < SMALLEST_RESAMPLED:
+        return Coefficient(key=key, estimate=estimate, **counts)
     defined = drawn.values[drawn.defined]
     undefined_draws = len(drawn.values) - len(defined)
-    # One cluster resampled is itself: a bound of no width would say more than the data do.
-    resampled = int(active.sum()) >= SMALLEST_RESAMPLED
     return Coefficient(
         key=key,
         estimate=estimate,
         ci95=jackknife_interval(estimate, Estimates(without.values[active], without.codes[active])),
-        percentile95=percentile_interval(defined) if resampled else None,
-        lower95=lower_bound(defined, undefined_draws) if resampled else None,
+        percentile95=percentile_interval(defined),
+        lower95=lower_bound(defined, undefined_draws),
         draws=len(drawn.values),
         undefined_draws=undefined_draws,
         **counts,
     )
 
 
-def _pairs(matrix: RatingMatrix, table: SumTable, sums: Weighted) -> list[PairAgreement]:
+def _used(key: str, table: SumTable) -> tuple[Any, Any]:
+    """Return which units a coefficient uses, and which clusters it hears of."""
+    if key in LISTWISE:
+        used = (table.m == len(table.raters)) & (table.m >= 2)
+        return used, table.complete.row("n") > 0
+    # Marginals over rated units hear of units with a single rating; the others do not.
+    counted = "units" if key.startswith(("fleiss", "conger", "gwet")) else "paired_units"
+    return table.m >= 2, table.column(counted) > 0
+
+
+def _pairs(matrix: RatingMatrix, table: SumTable) -> list[PairAgreement]:
     pairs = []
-    for start, totals in pair_totals(sums):
+    for start, totals in pair_totals(Weighted.of(table, everything)):
         kappas = {weights: cohen(totals, table.levels, weights) for weights in WEIGHTS}
-        for place in range(totals.shape[1]):
+        for place, n in enumerate(totals[0, :, 0]):
             first, second = (table.raters[i] for i in table.pairs[start + place])
             found = {
                 weights: float(one.values[0, place])
                 for weights, one in kappas.items()
                 if one.defined[0, place]
             }
-            check_pair(matrix, first, second, found)
             pairs.append(
                 PairAgreement(
                     first=first,
                     second=second,
-                    n=int(totals[0, place, 0]),
+                    n=int(n),
                     cohen_kappa=found.get("nominal"),
                     cohen_kappa_linear=found.get("linear"),
                     cohen_kappa_quadratic=found.get("quadratic"),
                     undefined=REASON_OF_CODE.get(int(kappas["nominal"].codes[0, place])),
                 )
             )
+    check_pairs(matrix, pairs)
     return pairs
+
+
+def _plain(found: Estimates) -> Estimates:
+    """Forget what an estimate over draws is made of, which would keep all totals in memory."""
+    return Estimates(found.values, found.codes)
 
 
 def _joined(parts: Sequence[Estimates]) -> Estimates:

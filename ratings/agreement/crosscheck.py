@@ -3,10 +3,14 @@
 A report is refused if the two differ: one of them is then wrong, and we do not know which.
 """
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ratings.agreement import libraries
 from ratings.agreement.matrix import RatingMatrix
+from ratings.agreement.results import PairAgreement
 
 TOLERANCE = 1e-9
 _ALPHA = "krippendorff_alpha_"
@@ -39,24 +43,35 @@ def check_coefficient(matrix: RatingMatrix, key: str, ours: float) -> None:
     _compare(key, ours, library)
 
 
-def check_pair(matrix: RatingMatrix, first: str, second: str, ours: dict[str, float]) -> None:
-    """Compare Cohen's kappas of one pair, keyed nominal, linear, quadratic.
+def check_pairs(matrix: RatingMatrix, pairs: Sequence[PairAgreement]) -> None:
+    """Compare Cohen's kappas of all pairs; raises `EngineDisagreement`."""
+    column_of = {rater: column for column, rater in enumerate(matrix.raters)}
+    for pair in pairs:
+        ours = {
+            "nominal": pair.cohen_kappa,
+            "linear": pair.cohen_kappa_linear,
+            "quadratic": pair.cohen_kappa_quadratic,
+        }
+        defined = {weights: kappa for weights, kappa in ours.items() if kappa is not None}
+        if defined:
+            places = matrix.places[:, [column_of[pair.first], column_of[pair.second]]]
+            both = places[(places >= 0).all(axis=1)]
+            _check_pair(both, np.array(matrix.scale), defined, f"{pair.first} and {pair.second}")
 
-    Raises `EngineDisagreement`.
-    """
-    columns = [matrix.raters.index(first), matrix.raters.index(second)]
-    both = matrix.values[:, columns]
-    both = both[~np.isnan(both).any(axis=1)]
-    used = np.unique(both)  # distances are taken from values, so unused levels may go
+
+def _check_pair(
+    both: NDArray[np.int64], scale: NDArray[np.float64], ours: Mapping[str, float], who: str
+) -> None:
+    # Distances are taken from values, so unused levels may go.
+    used = np.flatnonzero(np.bincount(both.ravel(), minlength=len(scale)))
     codes = np.searchsorted(used, both)
-    table = np.bincount(codes[:, 0] * len(used) + codes[:, 1], minlength=len(used) ** 2).reshape(
-        len(used), len(used)
-    )
-    apart = np.abs(used[:, np.newaxis] - used)
+    table = np.bincount(codes[:, 0] * len(used) + codes[:, 1], minlength=len(used) ** 2)
+    counts = table.reshape(len(used), len(used)).astype(np.float64)
+    apart = np.abs(scale[used, np.newaxis] - scale[used])
     for weights, distances in (("nominal", None), ("linear", apart), ("quadratic", apart**2)):
         if weights in ours:
-            library = libraries.cohens_kappa(table.astype(np.float64), distances)
-            _compare(f"cohen_kappa ({weights}) of {first} and {second}", ours[weights], library)
+            library = libraries.cohens_kappa(counts, distances)
+            _compare(f"cohen_kappa ({weights}) of {who}", ours[weights], library)
 
 
 def _compare(what: str, ours: float, library: float) -> None:

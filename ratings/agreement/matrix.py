@@ -3,12 +3,17 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Row = tuple[Any, Any, float | None]
+
+# A score may miss its level by rounding, e.g. .1 + .2 for .3, when scores are sums of levels.
+_ROUNDING = 1e-12
+_SHOWN_LEVELS = 12
 
 
 class MatrixError(ValueError):
@@ -26,9 +31,16 @@ class RatingMatrix:
     scale : tuple of float
         All declared levels, ascending, used or not. Distances come from these values.
     raters, units : tuple of str
-        Labels of columns and rows, sorted, so that the file's sequence is no matter.
+        Labels of columns and rows, each once. `from_long` sorts them, so that the file's sequence
+        is no matter.
     clusters : tuple of str
         For each unit the label of its cluster (its dilemma): what is resampled.
+
+    Raises
+    ------
+    MatrixError
+        For a shape that does not fit the labels, a label twice or not text, a scale that is not
+        one, and a value off the scale.
     """
 
     values: NDArray[np.float64]
@@ -38,13 +50,38 @@ class RatingMatrix:
     clusters: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if self.values.shape != (len(self.units), len(self.raters)):
-            raise MatrixError("The table's shape is not units x raters.")
+        for name in ("raters", "units", "clusters"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if np.shape(self.values) != (len(self.units), len(self.raters)):
+            raise MatrixError("The table's shape is not units x raters: give one label to each.")
         if len(self.clusters) != len(self.units):
             raise MatrixError("Every unit needs a cluster label.")
-        values = np.array(self.values, dtype=np.float64)
+        _check_labels("rater", self.raters, once=True)
+        _check_labels("unit", self.units, once=True)
+        _check_labels("cluster", self.clusters, once=False)
+        levels = read_scale(self.scale, at_least=1)  # an automatic measure may be constant
+        values = self._on_scale(levels)
         values.setflags(write=False)
+        object.__setattr__(self, "scale", levels)
         object.__setattr__(self, "values", values)
+
+    def _on_scale(self, levels: tuple[float, ...]) -> NDArray[np.float64]:
+        """Return a copy in which each value is exactly a level, or NaN."""
+        try:
+            values = np.array(self.values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise MatrixError("The table holds what is no number: give levels or NaN.") from error
+        scale = np.array(levels)
+        upper = np.searchsorted(scale, values).clip(0, len(scale) - 1)
+        lower = (upper - 1).clip(0)
+        nearer = np.where(values - scale[lower] <= scale[upper] - values, lower, upper)
+        snapped = np.where(np.isnan(values), np.nan, scale[nearer])
+        off = np.abs(snapped - values) > _ROUNDING * max(1.0, abs(levels[0]), abs(levels[-1]))
+        if off.any():
+            row, column = np.argwhere(off)[0]
+            where = f"The rating of unit {self.units[row]} by rater {self.raters[column]}"
+            raise off_the_scale(where, f"{values[row, column]:g}", levels)
+        return snapped
 
     @classmethod
     def from_long(
@@ -54,7 +91,7 @@ class RatingMatrix:
         scale: Sequence[float],
         clusters: Mapping[Any, Any] | None = None,
     ) -> "RatingMatrix":
-        """Read rows (unit, rater, score); a score of None, NaN or "" is missing.
+        """Read rows (unit, rater, score); a score of None, NaN, pandas' NA or "" is missing.
 
         Parameters
         ----------
@@ -70,7 +107,8 @@ class RatingMatrix:
         ------
         MatrixError
             For a value off the scale (a sentinel such as -1 or 99 included), a second rating of
-            a unit by the same rater, text, or a unit without a cluster.
+            a unit by the same rater, text, or a unit or rater without a name, or a unit without
+            a cluster.
 
         Examples
         --------
@@ -79,16 +117,16 @@ class RatingMatrix:
         array([[ 0.,  1.],
                [ 3., nan]])
         """
-        levels = _levels(scale)
+        levels = read_scale(scale)
         known = set(levels)
         cells: dict[tuple[str, str], float] = {}
         cluster_of: dict[str, str] = {}
         for number, (unit, rater, score) in enumerate(rows, start=1):
-            cell = (str(unit), str(rater))
             where = f"Row {number} (unit {unit}, rater {rater})"
+            cell = (_name(unit, "unit", where), _name(rater, "rater", where))
             if cell in cells:
                 raise MatrixError(f"{where} rates the same unit a second time: remove one of them.")
-            cells[cell] = _score(score, known, levels, where)
+            cells[cell] = read_score(score, levels, where, known)
             if cell[0] not in cluster_of:
                 cluster_of[cell[0]] = _cluster(unit, clusters, where)
         units = tuple(sorted(cluster_of))
@@ -112,13 +150,29 @@ class RatingMatrix:
         if unknown := wanted - set(self.raters):
             raise KeyError(", ".join(sorted(unknown)))
         kept = [column for column, rater in enumerate(self.raters) if rater in wanted]
-        names = tuple(self.raters[column] for column in kept)
-        return RatingMatrix(self.values[:, kept], self.scale, names, self.units, self.clusters)
+        values = self.values[:, kept]
+        values.setflags(write=False)
+        table = object.__new__(RatingMatrix)  # a part of a valid table needs no second check
+        table.__dict__.update(
+            values=values,
+            scale=self.scale,
+            raters=tuple(self.raters[column] for column in kept),
+            units=self.units,
+            clusters=self.clusters,
+            places=self.places[:, kept],
+        )
+        return table
 
     @property
     def present(self) -> NDArray[np.bool_]:
         """Where there is a rating, shape (units, raters)."""
         return ~np.isnan(self.values)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The place of each value on the scale, -1 where missing, shape (units, raters)."""
+        places = np.searchsorted(np.array(self.scale), self.values)
+        return np.where(np.isnan(self.values), -1, places).astype(np.int64)
 
     @property
     def varies(self) -> bool:
@@ -127,22 +181,33 @@ class RatingMatrix:
         return bool(used.size) and bool((used != used[0]).any())
 
 
-def _levels(scale: Sequence[float]) -> tuple[float, ...]:
+def read_scale(scale: Sequence[Any], at_least: int = 2) -> tuple[float, ...]:
+    """Return the declared levels, ascending; raises `MatrixError` for what is no scale."""
     try:
+        if any(isinstance(level, bool | np.bool_) for level in scale):
+            raise TypeError
         levels = tuple(sorted(float(level) for level in scale))
     except (TypeError, ValueError) as error:
         raise MatrixError("The scale has a level without a number: give each a value.") from error
-    if len(levels) < 2 or len(set(levels)) != len(levels):
-        raise MatrixError("The scale needs at least two different levels.")
+    if len(levels) < at_least or len(set(levels)) != len(levels):
+        raise MatrixError("The scale needs at least two different levels, each once.")
     if not all(math.isfinite(level) for level in levels):
         raise MatrixError("The scale has a level that is not a finite number.")
     return levels
 
 
-def _score(score: object, known: set[float], levels: tuple[float, ...], where: str) -> float:
-    if score is None or score == "":
+def read_score(
+    score: object, levels: tuple[float, ...], where: str, known: set[float] | None = None
+) -> float:
+    """Return a score as a level, NaN if it is missing; raises `MatrixError` with `where`.
+
+    `known` is the set of the levels, for callers that read many scores.
+    """
+    if score is None or is_na(score) or (isinstance(score, str) and not score.strip()):
         return math.nan
     try:
+        if isinstance(score, bool | np.bool_) or (isinstance(score, str) and "_" in score):
+            raise TypeError  # which float() would read as a number
         value = float(score)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise MatrixError(
@@ -150,15 +215,42 @@ def _score(score: object, known: set[float], levels: tuple[float, ...], where: s
         ) from error
     if math.isnan(value):
         return value
-    if value not in known:
-        scale = ", ".join(f"{level:g}" for level in levels[:12]) + (
-            ", …" if len(levels) > 12 else ""
-        )
-        raise MatrixError(
-            f"{where} has the score {score}, which is not on the scale ({scale}):"
-            " correct it, or leave it empty if it is missing."
-        )
+    if value not in (set(levels) if known is None else known):
+        raise off_the_scale(where, score, levels)
     return value
+
+
+def off_the_scale(where: str, score: object, levels: Sequence[float]) -> MatrixError:
+    """Return the error for a score that is no declared level."""
+    scale = ", ".join(f"{level:g}" for level in levels[:_SHOWN_LEVELS])
+    more = ", …" if len(levels) > _SHOWN_LEVELS else ""
+    return MatrixError(
+        f"{where} has the score {score}, which is not on the scale ({scale}{more}):"
+        " correct it, or leave it empty if it is missing."
+    )
+
+
+def is_na(value: object) -> bool:
+    """Whether it is one of pandas' markers of a missing value, which compare with nothing."""
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _name(value: object, what: str, where: str) -> str:
+    """Return a label as text; raises `MatrixError` for what names nothing."""
+    missing = value is None or is_na(value) or value == ""
+    if missing or isinstance(value, bool | np.bool_) or value != value:
+        raise MatrixError(f"{where} has no {what}: give each {what} a name.")
+    return str(value)
+
+
+def _check_labels(what: str, labels: Sequence[object], *, once: bool) -> None:
+    for label in labels:
+        if not isinstance(label, str):
+            raise MatrixError(f"The {what} {label!r} is no text: give each {what} a name.")
+    if once and len(set(labels)) != len(labels):
+        seen: set[object] = set()
+        double = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+        raise MatrixError(f"The {what} {double} is there twice: give each {what} one name.")
 
 
 def _cluster(unit: object, clusters: Mapping[Any, Any] | None, where: str) -> str:
@@ -166,4 +258,4 @@ def _cluster(unit: object, clusters: Mapping[Any, Any] | None, where: str) -> st
         return str(unit)
     if unit not in clusters:
         raise MatrixError(f"{where} is of a unit without a cluster: give its dilemma.")
-    return str(clusters[unit])
+    return _name(clusters[unit], "cluster", where)

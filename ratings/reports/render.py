@@ -19,15 +19,28 @@ COEFFICIENTS = {
     "fleiss_kappa": lazy("Fleiss' kappa, unweighted"),
     "fleiss_kappa_linear": lazy("Fleiss' kappa, linear weights"),
     "fleiss_kappa_quadratic": lazy("Fleiss' kappa, quadratic weights"),
+    "conger_kappa": lazy("Conger's kappa, unweighted"),
     "krippendorff_alpha_nominal": lazy("Krippendorff's alpha, nominal"),
     "krippendorff_alpha_ordinal": lazy("Krippendorff's alpha, ordinal"),
     "krippendorff_alpha_interval": lazy("Krippendorff's alpha, interval"),
+    "krippendorff_alpha_ratio": lazy("Krippendorff's alpha, ratio"),
+    "gwet_ac1": lazy("Gwet's AC1, unweighted"),
+    "gwet_ac2_linear": lazy("Gwet's AC2, linear weights"),
+    "gwet_ac2_quadratic": lazy("Gwet's AC2, quadratic weights"),
+    "icc_1_1": lazy("Intraclass correlation of one judge, ICC(1,1) = ICC(1)"),
+    "icc_2_1": lazy("Intraclass correlation of one judge, ICC(2,1) = ICC(A,1)"),
+    "icc_3_1": lazy("Intraclass correlation of one judge, ICC(3,1) = ICC(C,1)"),
+    "icc_1_k": lazy("Intraclass correlation of the judges' mean, ICC(1,k) = ICC(k)"),
+    "icc_2_k": lazy("Intraclass correlation of the judges' mean, ICC(2,k) = ICC(A,k)"),
+    "icc_3_k": lazy("Intraclass correlation of the judges' mean, ICC(3,k) = ICC(C,k)"),
+    "kendall_w": lazy("Kendall's W, corrected for ties"),
 }
 UNDEFINED = {
     "no_variation": lazy("not defined: nothing varies"),
     "too_few_pairs": lazy("not defined: too few common responses"),
     "no_overlap": lazy("not defined: no common responses"),
     "constant_rater": lazy("not defined: one side is constant"),
+    "no_true_zero": lazy("not defined: the scale has levels below zero"),
 }
 CANNOT_JUDGE = {
     "knowledge": lazy("knowledge of the subject was lacking"),

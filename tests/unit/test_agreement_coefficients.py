@@ -1,5 +1,7 @@
 """Coefficients against their definitions, and what must hold whatever the table."""
 
+import doctest
+import importlib
 import math
 from fractions import Fraction
 from typing import Any
@@ -11,16 +13,18 @@ from hypothesis import strategies as st
 
 from ratings.agreement.analyse import evaluate, point_estimates
 from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted, Without
-from ratings.agreement.crosscheck import EngineDisagreement, check_coefficient, check_pair
+from ratings.agreement.crosscheck import EngineDisagreement, check_coefficient, check_pairs
+from ratings.agreement.examples import example
 from ratings.agreement.matrix import RatingMatrix
-from ratings.agreement.results import Undefined
+from ratings.agreement.results import LISTWISE, PairAgreement, Undefined
 from ratings.agreement.sums import sum_table
 from ratings.gate import LITERAL, CriterionInput, decide
-from tests.unit.agreement_by_definition import Units, every_coefficient
+from tests.unit.agreement_by_definition import Units, complete, every_coefficient, specific
 
 SCALE = [0, 1, 2, 4]
 KEYS = tuple(COEFFICIENTS)
 ALPHAS = tuple(key for key in KEYS if "alpha" in key)
+GWETS = tuple(key for key in KEYS if "gwet" in key)
 
 
 def matrix_of(units: Units, scale: list[Any] = SCALE, clusters: int = 3) -> RatingMatrix:
@@ -52,10 +56,69 @@ def agrees(ours: float | None, exact: Fraction | None) -> bool:
 @given(tables())
 def test_engine_equals_the_definition_and_the_libraries(units: Units) -> None:
     result = evaluate({"score": matrix_of(units)}, draws=0, seed=1)["score"]  # checks libraries
-    for key, exact in every_coefficient(units).items():
+    for key, exact in every_coefficient(units, SCALE).items():
         one = result.coefficients[key]
         assert agrees(one.estimate, exact), (key, one, exact)
         assert (one.estimate is None) == (one.undefined is not None)
+
+
+@pytest.mark.parametrize(
+    "module", ["coefficients", "matrix", "pairs", "resampling", "results", "variance"]
+)
+def test_examples_in_docstrings(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(f"ratings.agreement.{module}"))
+    assert found.attempted and not found.failed
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_specific_agreement_equals_the_definition_and_sums_to_percent(units: Units) -> None:
+    result = evaluate({"score": matrix_of(units)}, draws=0, seed=1)["score"]
+    shares = Fraction(0)
+    paired = [[x for x in unit if x is not None] for unit in units]
+    paired = [unit for unit in paired if len(unit) >= 2]
+    for level, one in result.specific.items():
+        exact = specific(units, int(level))
+        assert agrees(one.estimate, exact)
+        assert one.key == f"specific_agreement_{level:g}"
+        share = sum(Fraction(unit.count(int(level)), len(unit)) for unit in paired)
+        shares += share * (exact or 0)
+    if paired:
+        percent = result.coefficients["percent_agreement"].value()
+        assert percent == pytest.approx(float(shares / len(paired)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_counts_and_components_are_of_what_is_used(units: Units) -> None:
+    result = evaluate({"score": matrix_of(units)}, draws=0, seed=1)["score"]
+    rated = sum(any(x is not None for x in unit) for unit in units)
+    for key, one in result.coefficients.items():
+        used = [[x for x in unit if x is not None] for unit in units]
+        used = complete(units) if key in LISTWISE else [unit for unit in used if len(unit) >= 2]
+        assert (one.n_units, one.n_ratings) == (len(used), sum(map(len, used)))
+        assert one.n_pairs == sum(len(unit) * (len(unit) - 1) // 2 for unit in used)
+        assert one.n_left_out == rated - one.n_units
+        if one.estimate is not None and key.startswith(("fleiss", "conger", "kripp", "gwet")):
+            observed = one.components["observed_disagreement"]
+            expected = one.components["expected_disagreement"]
+            assert one.estimate == pytest.approx(1 - observed / expected, abs=1e-9)
+
+
+def test_components_of_icc_are_the_published_mean_squares() -> None:
+    result = evaluate({"s": example("shrout_fleiss1979")}, draws=0, seed=1)["s"]
+    assert {k: round(v, 2) for k, v in result.coefficients["icc_2_1"].components.items()} == {
+        "ms_units": 11.24,
+        "ms_raters": 32.49,
+        "ms_within": 6.26,
+        "ms_error": 1.02,
+    }
+
+
+def test_ratio_alpha_needs_a_true_zero() -> None:
+    matrix = matrix_of([[0, 1], [-1, 1], [1, 1]], [-1, 0, 1])
+    one = evaluate({"s": matrix}, draws=20, seed=1)["s"].coefficients["krippendorff_alpha_ratio"]
+    assert (one.estimate, one.undefined) == (None, "no_true_zero")
 
 
 @settings(max_examples=60, deadline=None)
@@ -92,7 +155,14 @@ def test_monotone_transform_leaves_ordinal_alpha_alone(units: Units) -> None:
 def test_relabelling_leaves_nominal_coefficients_alone(units: Units, other: list[int]) -> None:
     new = dict(zip(SCALE, other, strict=True))
     relabelled = [[None if x is None else new[x] for x in unit] for unit in units]
-    keys = ["percent_agreement", "light_kappa", "fleiss_kappa", "krippendorff_alpha_nominal"]
+    keys = [
+        "percent_agreement",
+        "light_kappa",
+        "fleiss_kappa",
+        "conger_kappa",
+        "krippendorff_alpha_nominal",
+        "gwet_ac1",
+    ]
     before, after = (point_estimates(matrix_of(some), keys) for some in (units, relabelled))
     assert before == {key: pytest.approx(value, abs=1e-12) for key, value in after.items()}
 
@@ -101,7 +171,9 @@ def test_relabelling_leaves_nominal_coefficients_alone(units: Units, other: list
 @given(st.lists(st.sampled_from(SCALE), min_size=1, max_size=8))
 def test_perfect_agreement_is_one_or_undefined(levels: list[int]) -> None:
     found = point_estimates(matrix_of([[level] * 3 for level in levels]), KEYS)
-    assert found.pop("percent_agreement") == 1
+    # Where nothing varies these two say 1 as they are defined; the gate does not decide by it.
+    for key in ("percent_agreement", *GWETS):
+        assert found.pop(key) == 1
     expected = 1 if len(set(levels)) > 1 else None
     assert set(found.values()) == {expected}
 
@@ -118,12 +190,13 @@ def test_weighted_sums_equal_the_repeated_data(units: Units, seed: int) -> None:
         for row, label in zip(matrix.values.tolist(), matrix.clusters, strict=True)
         for _ in range(weights[clusters.index(label)])
     ]
-    exact = every_coefficient(repeated) if repeated else dict.fromkeys(KEYS)
+    exact = every_coefficient(repeated, SCALE) if repeated else dict.fromkeys(KEYS)
     for key, function in COEFFICIENTS.items():
         found = function(sums)
-        if key.startswith("light") and len(sums.table.raters) < len(matrix.raters):
+        needs_all = key.startswith("light") or key in LISTWISE
+        if needs_all and len(sums.table.raters) < len(matrix.raters):
             continue
-        if key.startswith("light") and not all(
+        if needs_all and not all(
             any(row[r] is not None for row in repeated) for r in range(len(matrix.raters))
         ):
             assert not found.defined[0]  # a judge whom the draw silences makes it undefined
@@ -138,7 +211,7 @@ def test_leaving_out_a_cluster_equals_the_data_without_it() -> None:
     sums = Weighted.of(sum_table(matrix, ["c0", "c1", "c2"]), Without(0, 3))
     for left_out in range(3):
         rest = [unit for number, unit in enumerate(units) if number % 3 != left_out]
-        for key, exact in every_coefficient(rest).items():
+        for key, exact in every_coefficient(rest, SCALE).items():
             assert agrees(float(COEFFICIENTS[key](sums).values[left_out]), exact)
 
 
@@ -167,7 +240,9 @@ def test_one_unit_with_any_disagreement_has_alpha_zero_exactly() -> None:
 def test_undefined_has_its_reason(units: Units, reason: str) -> None:
     result = evaluate({"s": matrix_of(units)}, draws=20, seed=1)["s"]
     for key, one in result.coefficients.items():
-        if key != "percent_agreement":
+        if key in GWETS and reason == "no_variation":
+            assert one.estimate == 1  # levels that nobody used are part of its chance
+        elif key != "percent_agreement":
             assert (one.estimate, one.undefined) == (None, reason), key
             assert one.ci95 is one.percentile95 is one.lower95 is None
             with pytest.raises(Undefined, match=reason):
@@ -193,8 +268,9 @@ def test_half_levels_are_as_exact_as_whole_ones() -> None:
     units: Units = [[0, 1], [2, 2], [4, 2], [1, 1], [0, 4]]
     halves = [[None if x is None else x / 2 + 0.1 for x in unit] for unit in units]
     scale = [x / 2 + 0.1 for x in SCALE]
-    assert point_estimates(matrix_of(halves, scale), KEYS) == point_estimates(  # type: ignore[arg-type]
-        matrix_of(units), KEYS
+    keys = [key for key in KEYS if key != "krippendorff_alpha_ratio"]  # which knows where 0 is
+    assert point_estimates(matrix_of(halves, scale), keys) == point_estimates(  # type: ignore[arg-type]
+        matrix_of(units), keys
     )
 
 
@@ -212,8 +288,16 @@ def test_disagreeing_library_refuses_the_report() -> None:
     for key in ("fleiss_kappa", "krippendorff_alpha_ordinal"):
         with pytest.raises(EngineDisagreement, match=key):
             check_coefficient(matrix, key, right[key] + 2e-9)  # type: ignore[operator]
+    wrong = PairAgreement(
+        first="r0",
+        second="r1",
+        n=3,
+        cohen_kappa=None,
+        cohen_kappa_linear=0.5,
+        cohen_kappa_quadratic=None,
+    )
     with pytest.raises(EngineDisagreement, match="linear"):
-        check_pair(matrix, "r0", "r1", {"linear": 0.5})
+        check_pairs(matrix, [wrong])
 
 
 # Three judges, ten responses; each string is one response.
@@ -229,7 +313,7 @@ FORTY_67THS = "000 000 000 111 113 122 123 222 223 333"
 )
 def test_hand_worked_fleiss_and_the_literal_gate(table: str, exact: Fraction, verdict: str) -> None:
     units: Units = [[int(level) for level in unit] for unit in table.split()]
-    assert every_coefficient(units)["fleiss_kappa"] == exact
+    assert every_coefficient(units, [0, 1, 2, 3])["fleiss_kappa"] == exact
     matrix = matrix_of(units, [0, 1, 2, 3])
     result = evaluate({"s": matrix}, draws=0, seed=1)["s"]
     one = result.coefficients["fleiss_kappa"]

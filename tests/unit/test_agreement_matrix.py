@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ratings.agreement.matrix import MatrixError, RatingMatrix
@@ -49,10 +50,82 @@ def test_bad_row_is_named_with_its_remedy(row: Any, says: str) -> None:
     assert says in str(refused.value)
 
 
-@pytest.mark.parametrize("scale", [[], [1], [1, 1], ["low", "high"], [0, float("inf")]])
+@pytest.mark.parametrize(
+    "scale", [[], [1], [1, 1], ["low", "high"], [0, float("inf")], [False, True]]
+)
 def test_impossible_scale_is_refused(scale: Any) -> None:
     with pytest.raises(MatrixError, match="scale"):
         RatingMatrix.from_long([], scale=scale)
+
+
+@pytest.mark.parametrize("nobody", [None, True, False, float("nan"), "", pd.NA, pd.NaT, np.True_])
+def test_unit_or_rater_without_a_name_is_refused(nobody: Any) -> None:
+    for row, what in (((nobody, "ann", 1), "unit"), (("u1", nobody, 1), "rater")):
+        with pytest.raises(MatrixError, match=f"^Row 2 .* has no {what}: give each {what} a name"):
+            RatingMatrix.from_long([("u0", "ann", 1), row], scale=SCALE)
+    with pytest.raises(MatrixError, match="has no cluster"):
+        RatingMatrix.from_long([("u0", "ann", 1)], scale=SCALE, clusters={"u0": nobody})
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "", "  ", pd.NA, pd.NaT, np.nan])
+def test_missing_is_missing_however_it_is_written(missing: Any) -> None:
+    matrix = RatingMatrix.from_long([("u", "ann", 1), ("u", "bob", missing)], scale=SCALE)
+    assert matrix.present.tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("score", [True, np.False_, "1_0", [1], object(), 1j])
+def test_score_that_only_python_would_read_is_refused(score: Any) -> None:
+    with pytest.raises(MatrixError, match=r"^Row 1 \(unit u, rater ann\) has the score"):
+        RatingMatrix.from_long([("u", "ann", score)], scale=[0, 1, 10])
+
+
+def direct(**changes: Any) -> RatingMatrix:
+    parts: dict[str, Any] = {
+        "values": np.array([[0.0, 1.0], [np.nan, 3.0]]),
+        "scale": (0.0, 1.0, 2.0, 3.0),
+        "raters": ("ann", "bob"),
+        "units": ("u1", "u2"),
+        "clusters": ("d", "d"),
+    }
+    return RatingMatrix(**(parts | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"values": np.array([[0.0, 4.0], [0, 0]])}, "unit u1 by rater bob has the score 4, which"),
+        ({"values": np.array([[0.0, 0.5], [0, 0]])}, "which is not on the scale"),
+        ({"values": np.array([[0.0, np.inf], [0, 0]])}, "has the score inf"),
+        ({"values": np.array([["x", "y"], ["z", "z"]])}, "holds what is no number"),
+        ({"values": np.zeros((2, 3))}, "shape is not units x raters"),
+        ({"raters": ("ann", "ann")}, "rater ann is there twice"),
+        ({"units": ("u1", "u1")}, "unit u1 is there twice"),
+        ({"units": ("u1", None)}, "unit None is no text"),
+        ({"raters": (1, 2)}, "rater 1 is no text"),
+        ({"clusters": ("d", 3)}, "cluster 3 is no text"),
+        ({"clusters": ("d",)}, "needs a cluster label"),
+        ({"scale": (0.0, 1.0, 1.0, 3.0)}, "two different levels"),
+        ({"scale": ()}, "two different levels"),
+        ({"scale": (0.0, 1.0, float("nan"), 3.0)}, "not a finite number"),
+    ],
+)
+def test_table_built_directly_is_checked_too(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(MatrixError, match=says):
+        direct(**changes)
+
+
+def test_scale_given_in_another_sequence_is_sorted_and_sums_of_levels_are_levels() -> None:
+    matrix = direct(scale=(3, 1, 0.3, 0), values=np.array([[0.1 + 0.2, 1], [np.nan, 3]]))
+    assert matrix.scale == (0, 0.3, 1, 3)
+    assert matrix.values[0, 0] == 0.3
+    assert matrix.places.tolist() == [[1, 2], [-1, 3]]
+
+
+def test_part_of_a_table_is_a_table() -> None:
+    part = direct().only_raters(["bob"])
+    assert (part.raters, part.units, part.places.tolist()) == (("bob",), ("u1", "u2"), [[1], [3]])
+    with pytest.raises(ValueError, match="read-only"):
+        part.values[0, 0] = 1
 
 
 def test_values_are_read_only_and_not_the_callers() -> None:

@@ -128,6 +128,31 @@ def test_criterion_with_one_disagreement_counts_its_undefined_draws() -> None:
     assert one.percentile95 is not None
 
 
+@pytest.mark.parametrize(("clusters", "has"), [(1, False), (2, False), (3, False), (4, True)])
+def test_fewer_than_four_clusters_have_no_interval(clusters: int, has: bool) -> None:
+    found = evaluate({"s": panel(clusters=clusters)}, draws=1000, seed=1)["s"]
+    one = found.coefficients["krippendorff_alpha_ordinal"]
+    assert one.estimate is not None and one.n_clusters == clusters
+    assert (one.lower95 is not None) is has
+    assert (one.percentile95 is not None) is has
+    assert (one.ci95 is not None) is has
+
+
+def test_sixty_raters_of_whom_three_rate_each_unit() -> None:
+    random = np.random.default_rng(1)
+    rows = [
+        (f"{u:03}", f"r{r:02}", int(random.integers(0, 4)))
+        for u in range(400)
+        for r in random.choice(60, size=3, replace=False)
+    ]
+    clusters = {f"{u:03}": u // 4 for u in range(400)}
+    matrix = RatingMatrix.from_long(rows, scale=[0, 1, 2, 3], clusters=clusters)
+    found = evaluate({"s": matrix}, draws=2000, seed=1)["s"]
+    one = found.coefficients["light_kappa"]
+    assert (one.estimate, one.draws, len(found.pairs)) == (None, 0, 60 * 59 // 2)
+    assert found.coefficients["krippendorff_alpha_ordinal"].draws == 2000
+
+
 def test_criteria_share_their_draws_and_do_not_disturb_each_other() -> None:
     one, other = panel(1), panel(2)
     both = analyse({"a": one, "b": other}, draws=500, seed=4)
@@ -188,6 +213,30 @@ def test_long_scale_with_gaps_is_feasible() -> None:
     matrix = RatingMatrix.from_long(rows, scale=range(101), clusters=clusters)
     one = analyse({"s": matrix}, draws=1000, seed=1)["s"]["coefficients"]
     assert all(found["lower95"] is not None for found in one.values())
+
+
+def test_names_with_a_bar_make_different_keys() -> None:
+    rows = [(u, rater, int(u)) for u in "01" for rater in ("a", "b|c", "a|b", "c", "a\\", "\\")]
+    matrix = RatingMatrix.from_long(rows, scale=[0, 1])
+    assert len(evaluate({"s": matrix}, draws=0, seed=1)["s"].pairs) == 15
+
+
+def test_scale_without_short_fractions_is_the_same_to_the_last_bit_too() -> None:
+    scale = [0.0, math.sqrt(2), math.pi, 10.0]
+    random = np.random.default_rng(3)
+    rows = [(f"{u:02}", r, scale[random.integers(4)]) for u in range(40) for r in "abc"]
+    clusters = {f"{u:02}": u // 4 for u in range(40)}
+    matrix = RatingMatrix.from_long(rows, scale=scale, clusters=clusters)
+    table = sum_table(matrix, sorted(set(matrix.clusters)))
+    weights = np.concatenate(list(draw_weights(10, draws=500, seed=9)))
+    for function in COEFFICIENTS.values():
+        whole = function(Weighted.of(table, Drawn(weights))).values
+        for size in (1, 3, 77):
+            parts = [
+                function(Weighted.of(table, Drawn(weights[start : start + size]))).values
+                for start in range(0, 500, size)
+            ]
+            np.testing.assert_array_equal(np.concatenate(parts), whole)
 
 
 def test_undefined_carries_its_reason() -> None:

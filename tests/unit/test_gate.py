@@ -174,13 +174,34 @@ def test_ready_made_policies_are_the_protocols() -> None:
         {"statistic": "upper"},
         {"comparator": "<"},
         {"threshold": float("nan")},
+        {"threshold": "0.6"},
+        {"threshold": True},
+        {"threshold": None},
+        {"threshold": 10**400},
         {"max_missing_share": 2},
+        {"max_missing_share": False},
+        {"max_missing_share": "0"},
+        {"every_slot_submitted": "no"},
+        {"every_slot_submitted": 0},
+        {"coefficient": "fleiss"},
+        {"coefficient": None},
+        {"coefficient": ["fleiss_kappa"]},
+        {"statistic": None},
+        {"name": ""},
+        {"name": 7},
         {"surprise": 1},
+        {3: 1},
     ],
 )
 def test_unknown_policy_is_refused(change: dict) -> None:
     with pytest.raises(ValueError):
         Policy.from_dict(LITERAL.to_dict() | change)
+
+
+@pytest.mark.parametrize("document", [None, [], "literal", 3])
+def test_what_is_no_table_is_no_policy(document: object) -> None:
+    with pytest.raises(ValueError):
+        Policy.from_dict(document)  # type: ignore[arg-type]
 
 
 def test_incomplete_policy_is_refused() -> None:
