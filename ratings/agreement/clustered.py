@@ -19,13 +19,14 @@ from ratings.agreement.coefficients import (
     REASON_OF_CODE,
     Estimates,
     Weighted,
+    Weighting,
     Without,
     everything,
 )
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.resampling import jackknife_interval
 from ratings.agreement.results import Interval, UndefinedReason
-from ratings.agreement.sums import sum_table
+from ratings.agreement.sums import SumTable, sum_table
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,19 +113,39 @@ def mean_of(values: Array, labels: Sequence[Hashable]) -> Figure:
     )
 
 
+def averaged(tables: Sequence[SumTable], key: str, weighting: Weighting) -> Estimates:
+    """Return the mean over tables of one coefficient per draw; undefined where one of them is."""
+    found = [COEFFICIENTS[key](Weighted.of(table, weighting)) for table in tables]
+    values = np.asarray(sum(one.values for one in found) / len(found), dtype=np.float64)
+    codes = found[0].codes
+    for one in found[1:]:
+        codes = np.where(codes == 0, one.codes, codes)
+    return Estimates(np.where(codes == 0, values, 0.0), codes)
+
+
 def coefficient(matrix: RatingMatrix, key: str) -> Figure:
     """Return one of the engine's coefficients with its jackknife interval, without any draw."""
-    clusters = sorted(set(matrix.clusters))
-    table = sum_table(matrix, clusters)
-    point = COEFFICIENTS[key](Weighted.of(table, everything))
-    paired = matrix.present.sum(axis=1) >= 2
-    active = table.column("paired_units") > 0
-    figure = partial(Figure, n=int(paired.sum()), n_clusters=int(active.sum()))
+    return coefficient_over([matrix], key)
+
+
+def coefficient_over(matrices: Sequence[RatingMatrix], key: str) -> Figure:
+    """Return the mean of a coefficient over tables of the same units, e.g. one per repetition.
+
+    It is undefined if one of them is. `n` and `n_clusters` are of the table that has fewest.
+    """
+    if not matrices:
+        return Figure(estimate=None, undefined="no_overlap")
+    clusters = sorted(set(matrices[0].clusters))
+    tables = [sum_table(matrix, clusters) for matrix in matrices]
+    paired = [table.column("paired_units") for table in tables]
+    fewest = min(paired, key=lambda one: float(one.sum()))
+    figure = partial(Figure, n=int(fewest.sum()), n_clusters=int((fewest > 0).sum()))
+    point = averaged(tables, key, everything)
     if not point.defined[0]:
-        reason = REASON_OF_CODE[int(point.codes[0])]
-        return figure(estimate=None, undefined=reason)
+        return figure(estimate=None, undefined=REASON_OF_CODE[int(point.codes[0])])
     estimate = float(point.values[0])
-    without = COEFFICIENTS[key](Weighted.of(table, Without(0, len(clusters))))
+    active = np.logical_or.reduce([one > 0 for one in paired])
+    without = averaged(tables, key, Without(0, len(clusters)))
     left = Estimates(without.values[active], without.codes[active])
     return figure(estimate=estimate, ci95=jackknife_interval(estimate, left))
 
