@@ -96,13 +96,8 @@ def contrasts(
     (Dixon & Mood 1946, J. Am. Stat. Assoc. 41, 557-566) and Holm 1979 (Scand. J. Stat. 6, 65-70,
     p. 67) corrects the tests given together. Raises `MatrixError` for a unit without a condition.
     """
-    clusters = sorted(set(matrix.clusters))
-    scores = _by_cell(matrix, conditions)
-    differences = [
-        [_difference(scores, cluster, first, second) for cluster in clusters]
-        for first, second in pairs
-    ]
-    means = _bootstrap_means(differences, len(clusters), draws=draws, seed=seed)
+    differences = cluster_differences(matrix, conditions, pairs)
+    means = _bootstrap_means(differences, len(set(matrix.clusters)), draws=draws, seed=seed)
     found = [
         _contrast(pair, different, drawn, maximum)
         for pair, different, drawn in zip(pairs, differences, means, strict=True)
@@ -110,6 +105,20 @@ def contrasts(
     adjusted = iter(holm([one.p_sign for one in found if one.p_sign is not None]))
     found = [replace(one, p_holm=None if one.p_sign is None else next(adjusted)) for one in found]
     return [_against(margin, one) for one in found]
+
+
+def cluster_differences(
+    matrix: RatingMatrix, conditions: Conditions, pairs: Sequence[tuple[Any, Any]]
+) -> list[list[Fraction | None]]:
+    """Return for each pair the difference in every cluster, the clusters sorted by name.
+
+    None where no judge rated both conditions.
+    """
+    scores = _by_cell(matrix, conditions)
+    return [
+        [_difference(scores, cluster, first, second) for cluster in sorted(set(matrix.clusters))]
+        for first, second in pairs
+    ]
 
 
 def _against(margin: float | None, one: Contrast) -> Contrast:
