@@ -14,6 +14,7 @@ import pytest
 
 from ratings.agreement import libraries
 from ratings.agreement.alternative_annotator import against_judges, benjamini_yekutieli
+from ratings.agreement.blinding_indices import bang, james
 from ratings.agreement.clustered import rank_correlation
 from ratings.agreement.contrasts import sign_test
 from ratings.agreement.limits import Limits, repeated, replicated, single
@@ -141,3 +142,20 @@ def test_rank_correlations(case: dict[str, Any]) -> None:
 def test_sign_test(case: dict[str, Any]) -> None:
     n_for = case["n_positive"]
     close(sign_test(n_for, case["n_nonzero"] - n_for), case["expected"]["p_two_sided"], 12)
+
+
+@cases("blinding_index")
+def test_blinding_indices(case: dict[str, Any]) -> None:
+    table = np.array(case["x"], dtype=float).reshape(3, 2)
+    expected, decimals = case["expected"], case["expected"]["decimals"]
+    overall = james(table)
+    close(overall.estimate, expected["james"], decimals)
+    close(overall.standard_error, expected["james_se"], decimals)
+    close(overall.ci95, expected["james_ci95"], decimals)
+    for name, found in zip(("treatment", "placebo"), bang(table), strict=True):
+        one = expected[f"bang_{name}"]
+        close(found.estimate, one["est"], decimals)
+        close(found.standard_error, one["se"], decimals)
+        if one["onesided_lower95"] is not None:
+            limits = [one["onesided_lower95"], one["onesided_upper95"]]
+            close(found.onesided95, limits, decimals)
