@@ -56,6 +56,9 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+_CONNECTION_AGE_S = 600  # opening one costs as much as half a page
+
+
 def database(url: str, *, base: Path) -> dict[str, object]:
     """Return Django's settings for a `sqlite:///path` or `postgres://…` address.
 
@@ -71,6 +74,7 @@ def database(url: str, *, base: Path) -> dict[str, object]:
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": base / path,
+            "CONN_MAX_AGE": _CONNECTION_AGE_S,
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
@@ -81,6 +85,7 @@ def database(url: str, *, base: Path) -> dict[str, object]:
             },
         }
     if parts.scheme in {"postgres", "postgresql"}:
+        pool = flag("AWB_DATABASE_POOL", default=False)
         query = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
         return {
             "ENGINE": "django.db.backends.postgresql",
@@ -90,6 +95,8 @@ def database(url: str, *, base: Path) -> dict[str, object]:
             "HOST": unquote(query.get("host", parts.hostname or "")),
             "PORT": str(parts.port or ""),
             "CONN_HEALTH_CHECKS": True,
-            "OPTIONS": {"pool": flag("AWB_DATABASE_POOL", default=False)},
+            # Django refuses both a pool and connections of its own that outlive a request
+            "CONN_MAX_AGE": 0 if pool else _CONNECTION_AGE_S,
+            "OPTIONS": {"pool": pool},
         }
     raise ImproperlyConfigured(f"DATABASE_URL {url!r}: use sqlite:///… or postgres://…")

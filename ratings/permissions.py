@@ -1,7 +1,9 @@
 """Who sees what in which state. The look-up is the check: what is not yours is not found."""
 
+from typing import Any
+
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
@@ -71,24 +73,45 @@ def batch_for(user: User, code: str) -> Batch:
 
 def slot_for(user: User, code: str, position: int) -> Slot:
     """Return one of the person's own slots, by batch and position; never by a response."""
-    slot = (
-        Slot.objects.for_judge(user)
-        .filter(batch__code=code, position=position)
-        .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
+    return _found(_slots(user, code, position).select_related("judge__panel", "judge__user"))
+
+
+def slot_to_read(user: User, code: str, position: int) -> Slot:
+    """Return the same with what the rating page shows: draft, rubric, places, news."""
+    return _found(
+        _slots(user, code, position)
+        .select_related("batch__rubric_version", "judge__panel__protocol", "judge__user", "draft")
         .annotate(
-            consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))),
+            places=Subquery(
+                Slot.objects.filter(batch=OuterRef("batch"))
+                .order_by()
+                .values("batch")
+                .annotate(n=Count("pk"))
+                .values("n")
+            ),
             unread=Exists(
                 Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
                     readings__judge=OuterRef("judge")
                 )
             ),
         )
-        .first()
     )
+
+
+def _slots(user: User, code: str, position: int) -> "QuerySet[Slot]":
+    consented = Exists(Consent.objects.filter(judge=OuterRef("judge")))
+    own = Slot.objects.for_judge(user).filter(batch__code=code, position=position)
+    return own.annotate(consented=consented)
+
+
+def _found(slots: "QuerySet[Any]") -> Slot:
+    slot = slots.first()
     if slot is None:
         raise Http404
-    slot.has_consent, slot.has_unread = slot.consented, slot.unread
-    return slot
+    slot.has_consent = slot.consented
+    slot.has_unread, slot.of = getattr(slot, "unread", False), getattr(slot, "places", 0)
+    found: Slot = slot
+    return found
 
 
 def demo_sign_in_allowed(request: HttpRequest) -> bool:

@@ -41,6 +41,7 @@ urlpatterns = [
     path("coordinate/<slug:slug>/blinding/", coordinating.blinding, name="blinding"),
     path("coordinate/<slug:slug>/blinding/<int:pk>/", coordinating.blind_one, name="blind_one"),
     path("coordinate/<slug:slug>/protocol/", coordinating.protocol, name="protocol"),
+    path("coordinate/<slug:slug>/order/", coordinating.order, name="order"),
     path("coordinate/<slug:slug>/freeze/", coordinating.freeze, name="freeze"),
     path("coordinate/<slug:slug>/open/", coordinating.open_, name="open"),
     path("coordinate/<slug:slug>/judges/", coordinating.judges, name="judges"),

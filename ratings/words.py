@@ -1,5 +1,7 @@
 """Sentences for codes: what a refusal, an obstacle, a reason or a state is called for people."""
 
+from collections.abc import Mapping
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
@@ -19,6 +21,12 @@ REFUSALS = {
     "protocol_unknown_key": lazy("The protocol has a field that is not known."),
     "protocol_unknown_policy": lazy("Choose one of the rules."),
     "protocol_unknown_rationales": lazy("Choose how many reasons are asked for."),
+    "protocol_unknown_order": lazy("Choose one of the orders."),
+    "protocol_judges_per_response": lazy(
+        "Judges for each response: at least two, and no more than are planned."
+    ),
+    "protocol_repeats": lazy("Responses served twice: 0 to 50."),
+    "protocol_unknown_markdown": lazy("Choose how responses are shown."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
     "newer_report": lazy("There is a newer report already. Look at it first."),
@@ -72,6 +80,20 @@ FINDINGS = {
     "name": lazy("name of a product or company"),
     "path": lazy("path of the scaffold"),
     "self": lazy("the system speaks of itself"),
+}
+
+# what is measured of an order (`ratings.design.balance`)
+BALANCE = {
+    "rounds": lazy("A condition in a round: as the first, the second, … of a dilemma"),
+    "places": lazy("A condition at a place of a mini-block"),
+    "neighbours": lazy("A condition after another, within a dilemma"),
+    "followers": lazy("A condition after another, as served"),
+    "repeated": lazy("A condition after itself, as served"),
+    "gap": lazy("From a response to the next one of its dilemma, in slots, at least"),
+    "coincidences": lazy("Two judges with one condition at the same slot"),
+    "load": lazy("Dilemmas of a judge"),
+    "conditions": lazy("Responses of one condition that a judge reads"),
+    "shared": lazy("Dilemmas that two judges have in common"),
 }
 
 REASONS = {
@@ -176,6 +198,10 @@ EVENTS = {
     "flagged": lazy("note to the coordinator"),
 }
 
+MARKDOWN = {
+    "shown": lazy("as they were written, with headings, bold type and lists"),
+    "flattened": lazy("flattened to plain paragraphs"),
+}
 RATIONALES = {
     "one": lazy(
         "One a response, on a criterion of the judge's choice, and all on one drawn response per "
@@ -184,6 +210,11 @@ RATIONALES = {
     "all": lazy("All"),
     "none": lazy("None"),
 }
+
+
+def said(words: Mapping[str, object]) -> dict[str, str]:
+    """Return words in the language of now, looked up once however often a page says them."""
+    return {key: str(word) for key, word in words.items()}
 
 
 def sentence(refused: Refused) -> str:

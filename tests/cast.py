@@ -9,8 +9,9 @@ from typing import Any
 
 from awb_panel.accounts.models import User
 from dilemmas.models import Blinding, ResponseSet, RubricVersion
+from dilemmas.services.blinding import decide_blinding
 from dilemmas.services.importing import import_dilemmas, import_rubric
-from dilemmas.services.responses import decide_blinding, import_responses
+from dilemmas.services.responses import import_responses
 from ratings.models import Batch, Judge, Membership, Panel, Slot
 from ratings.services import judging
 from ratings.services.freezing import freeze_panel

@@ -1,18 +1,15 @@
-"""Importing responses and model judgements into a response set; deciding what judges will read."""
+"""Importing responses and model judgements into a response set."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from awb_panel.accounts.models import User
-from dilemmas import blinding
 from dilemmas.canonical import sha256
 from dilemmas.models import (
-    BlindedPart,
-    Blinding,
     Collection,
     Condition,
     Dilemma,
@@ -22,7 +19,8 @@ from dilemmas.models import (
     ResponseSet,
     ResponseVersion,
 )
-from dilemmas.services import provenance
+from dilemmas.services import blinding, provenance
+from dilemmas.services.blinding import Unblinded
 from dilemmas.services.importing import Outcome, Progress, refuse_one
 from dilemmas.services.reading import Problems, Row, number, read_rows
 
@@ -144,7 +142,8 @@ def write_responses(
 ) -> Outcome:
     """Write checked responses; inside the caller's transaction. `look=False` skips blinding."""
     conditions = {c.label: c for c in Condition.objects.filter(response_set=response_set)}
-    for label in sorted({item.condition for item in incoming} - set(conditions)):
+    new_labels = {item.condition for item in incoming} - set(conditions)
+    for label in sorted(new_labels):
         conditions[label] = Condition.objects.create(response_set=response_set, label=label)
     known = known_responses(response_set)
     texts = _newest_texts(response_set)
@@ -183,6 +182,8 @@ def write_responses(
     Response.objects.bulk_create([response for _item, response in fresh], batch_size=_BATCH)
     versions = [(item, response, 1) for item, response in fresh] + revised
     _write_versions(versions, sorted(conditions), progress, look=look)
+    if look and known and new_labels:
+        blinding.look_again(response_set, labels=sorted(new_labels))
     return Outcome(len(fresh), len(revised), unchanged)
 
 
@@ -327,64 +328,13 @@ def _write_versions(
             for version, (item, _response, _number) in zip(versions, chunk, strict=True)
             for part, raw in item.parts.items()
         )
-        _write_first_blindings(versions, [item for item, _r, _n in chunk], labels, look=look)
+        rows = [
+            Unblinded(version, item.parts, item.language)
+            for version, (item, _response, _number) in zip(versions, chunk, strict=True)
+        ]
+        blinding.propose(rows, labels=labels, look=look)
         if progress:
             progress(start + len(chunk), len(items))
-
-
-def _write_first_blindings(
-    versions: Sequence[ResponseVersion],
-    items: Sequence[Incoming],
-    labels: Sequence[str],
-    *,
-    look: bool,
-) -> None:
-    """Propose a text for each version: clean where nothing was found, else held for a person."""
-    rows, texts = [], []
-    for version, item in zip(versions, items, strict=True):
-        findings, proposed = [], dict(item.parts)
-        for part, raw in item.parts.items() if look else ():
-            found = blinding.blind(raw, condition_labels=labels, language=item.language or "ca")
-            findings += [{"part": part, **asdict(finding)} for finding in found.findings]
-            proposed[part] = found.text
-        state = Blinding.State.HELD if findings else Blinding.State.CLEAN
-        rows.append(Blinding(version=version, number=1, state=state, findings=findings))
-        texts.append(proposed)
-    for row, proposed in zip(Blinding.objects.bulk_create(rows), texts, strict=True):
-        BlindedPart.objects.bulk_create(
-            BlindedPart(blinding=row, number=part, text=text) for part, text in proposed.items()
-        )
-
-
-@transaction.atomic
-def decide_blinding(
-    *, blinding_: Blinding, texts: Mapping[int, str], actor: str, at: datetime
-) -> Blinding:
-    """Record a person's decision: accepted if the texts are the raw ones, else edited.
-
-    Raises `ImportRefused` if the version is sealed or a text is empty.
-    """
-    version = ResponseVersion.objects.select_for_update().get(pk=blinding_.version_id)
-    newest = version.blindings.order_by("-number").first()
-    if version.sealed_at or newest is None or newest.sealed_at:
-        raise refuse_one("", _("This text is sealed by a frozen panel."), "")
-    raw = dict(version.parts.values_list("number", "raw"))
-    if set(texts) != set(raw) or any(not text.strip() for text in texts.values()):
-        raise refuse_one("", _("A text is empty."), _("Write what judges will read."))
-    state = Blinding.State.ACCEPTED if texts == raw else Blinding.State.EDITED
-    decided = Blinding.objects.create(
-        version=version,
-        number=newest.number + 1,
-        state=state,
-        findings=newest.findings,
-        actor=actor,
-    )
-    BlindedPart.objects.bulk_create(
-        BlindedPart(blinding=decided, number=part, text=text) for part, text in texts.items()
-    )
-    payload = {"version": version.pk, "state": state.value, "number": decided.number}
-    provenance.record(kind="blinding_decided", payload=payload, actor=actor, at=at)
-    return decided
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from awb_panel.accounts.models import User
 from dilemmas.models import ResponseSet, RubricVersion
 from ratings.models.people import Role
-from ratings.services.protocols import RATIONALES
+from ratings.services.protocols import DEFAULTS, MARKDOWN, MOST_REPEATS, ORDERS, RATIONALES
 from ratings.services.studies import RESERVED
 from ratings.services.uploads import KINDS
 
@@ -105,10 +105,38 @@ class ProtocolForm(forms.Form):
     rationales = forms.ChoiceField(
         choices=[(value, value) for value in RATIONALES], widget=forms.RadioSelect
     )
+    order = forms.ChoiceField(
+        choices=[(value, value) for value in ORDERS], widget=forms.RadioSelect, required=False
+    )
+    markdown = forms.ChoiceField(
+        choices=[(value, value) for value in MARKDOWN],
+        widget=forms.RadioSelect,
+        required=False,
+    )
     publish_missed = forms.BooleanField(required=False)
     judges_planned = forms.IntegerField(min_value=2, max_value=300, label=_("Judges planned"))
     judges_qualification = forms.CharField(
         required=False, max_length=2000, label=_("Their qualification")
+    )
+    judges_per_response = forms.IntegerField(
+        min_value=2,
+        max_value=300,
+        required=False,
+        label=_("Judges for each response"),
+        help_text=_(
+            "If you leave it empty, every judge reads everything. Otherwise whole dilemmas are "
+            "given out, so that all judges read as much and share as many dilemmas with each other."
+        ),
+    )
+    repeats = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_REPEATS,
+        required=False,
+        label=_("Responses served twice"),
+        help_text=_(
+            "How many each judge reads again, at least 60 slots later, to see how far one agrees "
+            "with oneself. The first time is the one that counts."
+        ),
     )
     batch_size = forms.IntegerField(min_value=1, max_value=200, label=_("Responses in a batch"))
     guesses = forms.IntegerField(
@@ -141,6 +169,18 @@ class ProtocolForm(forms.Form):
 
     def clean_guesses(self) -> int:
         return self.cleaned_data["guesses"] or 0
+
+    def clean_order(self) -> str:
+        """Leave the order as it is if none was chosen: a draft may have one that is not offered."""
+        return self.cleaned_data["order"] or self.get_initial_for_field(
+            self.fields["order"], "order"
+        )
+
+    def clean_repeats(self) -> int:
+        return self.cleaned_data["repeats"] or 0
+
+    def clean_markdown(self) -> str:
+        return self.cleaned_data["markdown"] or DEFAULTS["markdown"]
 
     def clean_ends_on(self) -> str:
         given = self.cleaned_data["ends_on"]

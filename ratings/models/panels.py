@@ -66,6 +66,12 @@ class Panel(models.Model):
         """Scores may be seen by those who run and check the panel."""
         return self.state in (self.State.CLOSED, self.State.PUBLISHED)
 
+    @property
+    def display(self) -> str:
+        """How the protocol shows responses: `shown` with their Markdown, or `flattened`."""
+        document = self.protocol.document if self.origin == self.Origin.NATIVE else {}
+        return str(document.get("markdown", "shown"))
+
 
 class Protocol(models.Model):
     """Every choice made before the first rating, as one JSON document; immutable once frozen.

@@ -106,6 +106,7 @@ class Slot(models.Model):
     rationales = models.CharField(max_length=4, choices=Rationales, default=Rationales.ONE)
 
     has_consent: bool  # annotated by `permissions.slot_for`, as is the next
+    of: int  # how many places the batch has, annotated likewise
     has_unread: bool  # a clarification to all judges that this one has not confirmed
 
     objects: ClassVar[SlotQuerySet] = SlotQuerySet.as_manager()  # type: ignore[assignment]

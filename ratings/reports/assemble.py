@@ -71,6 +71,7 @@ def assemble(
         "model_judges": _model_judges(inputs, matrices),
         "gate": _gate(criteria, inputs, protocol) if native else None,
         "flow": inputs.flow,
+        "blinding": inputs.blinding,
     }
 
 

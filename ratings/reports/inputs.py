@@ -18,6 +18,7 @@ from dilemmas.models import (
     ResponseVersion,
 )
 from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
+from ratings.reports import blinding
 
 
 class ScoreRow(NamedTuple):
@@ -58,6 +59,7 @@ class Inputs:
     titles: dict[str, dict[str, str]]  # criterion → language → name
     professions: dict[str, str]  # judge → profession
     flow: dict[str, Any]
+    blinding: dict[str, Any] | None = None  # of the texts, which are hashed by the freeze
 
     def sha256(self) -> str:
         """Return the hash of everything that the figures follow from, by imported names."""
@@ -84,10 +86,11 @@ class Inputs:
         )
 
 
-def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
+def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = None) -> Inputs:
     """Read what counts: the newest submission of every main slot at its first occasion.
 
-    `judges_planned` is what the protocol promised for each response; None where nothing was.
+    Of controls nothing counts. `judges_planned` is how many judges the protocol promised, and
+    `each` how many for each response; None is all of them, and nothing if no judge was promised.
     """
     newest = (
         Submission.objects.filter(slot=OuterRef("submission__slot"))
@@ -99,6 +102,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
             submission__slot__judge__panel=panel,
             submission__slot__batch__phase=Batch.Phase.MAIN,
             submission__slot__occasion=1,
+            submission__slot__response__kind=Response.Kind.RESPONSE,
         )
         .alias(newest=Subquery(newest))
         .filter(submission=F("newest"))
@@ -152,7 +156,8 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
             )
             if profession
         },
-        flow=_flow(panel, scores, judges_planned),
+        flow=_flow(panel, scores, judges_planned, each or judges_planned or 0),
+        blinding=blinding.document_of(panel, by=_sealed_by(panel)),
     )
 
 
@@ -169,13 +174,20 @@ def _responses(panel: Panel) -> QuerySet[Response]:
     return Response.objects.filter(Exists(sealed), response_set=panel.response_set)
 
 
-def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) -> dict[str, Any]:
+def _flow(
+    panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None, each: int
+) -> dict[str, Any]:
     """From imported to analysed: what was served, done, never done, not judged, and by whom.
 
     `unfilled` counts what the protocol promised and nobody was given: a drop-out whom a
     replacement stands in for leaves no gap, a judge who never came does.
     """
-    slots = Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN, occasion=1)
+    slots = Slot.objects.filter(
+        judge__panel=panel,
+        batch__phase=Batch.Phase.MAIN,
+        occasion=1,
+        response__kind=Response.Kind.RESPONSE,
+    )
     slots = slots.annotate(done=Exists(Submission.objects.filter(slot=OuterRef("pk"))))
     never_done = slots.filter(done=False)
     left = never_done.filter(judge__withdrawn_at__isnull=False).count()
@@ -185,9 +197,7 @@ def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) 
             "response", flat=True
         )
     )
-    gaps = (
-        max(0, (judges_planned or 0) - held[pk]) for pk in responses.values_list("pk", flat=True)
-    )
+    gaps = (max(0, each - held[pk]) for pk in responses.values_list("pk", flat=True))
     without_text = BlindedPart.objects.filter(
         blinding__in=Blinding.objects.newest_in(panel.response_set),  # type: ignore[attr-defined]
         text="",

@@ -23,6 +23,10 @@ from ratings.models import Freeze, Panel
 from ratings.services import audit
 from ratings.services.errors import Refused
 
+_DESIGN = (
+    "order", "order_seed", "judges_per_response", "repeats", "batch_size", "rationales",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Obstacle:
@@ -108,7 +112,7 @@ def manifest_parts(panel: Panel, *, salt: str) -> dict[str, Any]:
     plan = {key: document[key] for key in ("judges_planned", "judges_qualification")}
     masks = _masks(panel)
     hidden = {"dilemma_masks": {"salt": salt, "masks": masks}} if masks else {}
-    design = {key: document[key] for key in ("order", "order_seed", "batch_size", "rationales")}
+    design = {key: document[key] for key in _DESIGN if key in document}
     return {
         "protocol": document,
         "rubric": rubric_document(panel),

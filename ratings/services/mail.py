@@ -10,7 +10,8 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import date_format
 
-from ratings.models import Invitation, Slot
+from ratings.models import Invitation
+from ratings.services.ordering import plan_of
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +33,6 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
     link = f"{settings.SITE_URL}/invitation/{token}/"
     document = panel.protocol.document
     with translation.override(invitation.language):
-        served = Slot.objects.filter(judge__panel=panel).values("response").distinct().count()
         ends_on = document["ends_on"]
         context = {
             "panel": panel,
@@ -41,7 +41,7 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
             "link": link,
             "decline": f"{link}decline/",
             "expiry": date_format(invitation.expires_at, "DATE_FORMAT"),
-            "count": served or panel.response_set.responses.count(),
+            "count": plan_of(panel).length,
             "ends_on": date_format(date.fromisoformat(ends_on), "DATE_FORMAT") if ends_on else "",
             "judges": document["judges_planned"],
             "asks_reasons": document["rationales"] != "none",

@@ -6,20 +6,27 @@ from typing import Any
 
 from django.db import transaction
 
+from ratings.design.algorithms import ALGORITHMS, DEFAULT
 from ratings.gate import POLICIES
 from ratings.models import Panel, Protocol
 from ratings.services import audit
 from ratings.services.errors import Refused
 
 RATIONALES = ("none", "one", "all")
+ORDERS = ("williams-1", "grouped-1")  # on offer; what was frozen may have an older one
+MOST_REPEATS = 50
+MARKDOWN = ("shown", "flattened")
 DEFAULTS: dict[str, Any] = {
     "policy": None,  # a ready-made policy written out in full; none is preselected
     "rationales": "one",
+    "markdown": "shown",  # responses as their marks mean, or without marks, alike for all conditions
     "judges_planned": 3,
     "judges_qualification": "",
     "batch_size": 10,
     "bootstrap_draws": 10_000,
-    "order": "latin-1",
+    "order": DEFAULT,
+    "judges_per_response": None,  # how many of the judges read each response; None is all of them
+    "repeats": 0,  # responses that each judge is served twice
     "publish_missed": False,
     "max_missing_share": 0.05,
     "contrasts": [],  # pairs of condition labels, the first minus the second
@@ -52,17 +59,31 @@ def write_protocol(*, panel: Panel, changes: dict[str, Any], actor: str, at: dat
         if changes["policy"] not in POLICIES:
             raise Refused("protocol_unknown_policy", policy=changes["policy"])
         changes = changes | {"policy": POLICIES[changes["policy"]].to_dict()}
-    document = protocol.document | changes
+    document = {"markdown": DEFAULTS["markdown"]} | protocol.document | changes
     unknown = set(document) - set(new_document())
     if unknown:
         raise Refused("protocol_unknown_key", keys=sorted(unknown))
     if document["rationales"] not in RATIONALES:
         raise Refused("protocol_unknown_rationales")
+    if document["markdown"] not in MARKDOWN:
+        raise Refused("protocol_unknown_markdown")
     if not 2 <= document["judges_planned"] <= 300 or not 1 <= document["batch_size"] <= 200:
         raise Refused("protocol_out_of_range")
+    _refuse_impossible_order(document)
     protocol.document = document
     protocol.save(update_fields=["document", "changed_at"])
     audit.record(
         panel=panel, kind="protocol_written", payload={"changes": changes}, actor=actor, at=at
     )
     return protocol
+
+
+def _refuse_impossible_order(document: dict[str, Any]) -> None:
+    """What an older version wrote may lack the newer keys."""
+    if document["order"] not in ALGORITHMS:
+        raise Refused("protocol_unknown_order")
+    each = document.get("judges_per_response")
+    if each is not None and not 2 <= each <= document["judges_planned"]:
+        raise Refused("protocol_judges_per_response")
+    if not 0 <= document.get("repeats", 0) <= MOST_REPEATS:
+        raise Refused("protocol_repeats", most=MOST_REPEATS)

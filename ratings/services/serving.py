@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import FilteredRelation, OuterRef, Q, Subquery
 
+from dilemmas.markdown import flatten
 from dilemmas.models import BlindedPart, Criterion, DilemmaText, Level, RubricText, RubricVersion
-from ratings.models import Slot
+from ratings.models import Panel, Slot
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class BlindedItem:
     code: str
     language: str
     parts: Sequence[BlindedPartItem]
+    flattened: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,16 @@ class RubricItem:
     criteria: Sequence[CriterionItem]
 
 
-def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
-    """Return what the judge reads at this slot, in the panel's content language (2 queries)."""
+_KEPT = 32  # rubrics in the languages that are asked for
+_RUBRICS: dict[tuple[int, str, str], RubricItem] = {}
+
+
+def blinded_item(slot: Slot, panel: Panel) -> BlindedItem:
+    """Return what the judge reads at this slot, in the panel's content language (2 queries).
+
+    If the protocol says so, responses lose their Markdown, whatever their condition.
+    """
+    language, flattened = panel.content_language, panel.display == "flattened"
     texts = {
         stage: (title, context)
         for stage, title, context in DilemmaText.objects.filter(
@@ -68,12 +78,12 @@ def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
         .values_list("stage", "title", "context")
     }
     parts = [
-        BlindedPartItem(number, *texts.get(number, ("", "")), text)
+        BlindedPartItem(number, *texts.get(number, ("", "")), flatten(text) if flattened else text)
         for number, text in BlindedPart.objects.filter(blinding=slot.blinding_id)
         .order_by("number")
         .values_list("number", "text")
     ]
-    return BlindedItem(slot.position, slot.code, language, parts)
+    return BlindedItem(slot.position, slot.code, language, parts, flattened)
 
 
 def instructions_text(version: RubricVersion, *, language: str) -> str:
@@ -83,7 +93,19 @@ def instructions_text(version: RubricVersion, *, language: str) -> str:
 
 
 def rubric_item(version: RubricVersion, *, language: str) -> RubricItem:
-    """Return the rubric in one language (2 queries; texts that are missing are empty)."""
+    """Return the rubric in one language (2 queries at first; texts that are missing are empty).
+
+    A version's content never changes, so a process keeps it by its hash.
+    """
+    key = (version.pk, version.content_sha256, language)
+    if key not in _RUBRICS:
+        if len(_RUBRICS) >= _KEPT:
+            _RUBRICS.pop(next(iter(_RUBRICS)), None)
+        _RUBRICS[key] = _read_rubric(version, language)
+    return _RUBRICS[key]
+
+
+def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
     own = RubricText.objects.filter(version=OuterRef("version"), language=language)
     criteria = (
         Criterion.objects.filter(version=version)

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from ratings import words
 from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
 from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
-from ratings.permissions import batch_for, judge_for, slot_for
+from ratings.permissions import batch_for, judge_for, slot_for, slot_to_read
 from ratings.services import clarifying, guessing, judging
 from ratings.services.answers import CANNOT
 from ratings.services.errors import Conflict, Gap, Incomplete, Refused
@@ -112,6 +112,7 @@ def instructions(request: PersonRequest, slug: str) -> HttpResponse:
         "rubric": rubric_item(panel.rubric_version, language=panel.content_language),
         "instructions": instructions_text(panel.rubric_version, language=panel.content_language),
         "rationales": panel.protocol.document["rationales"],
+        "repeats": panel.protocol.document.get("repeats", 0),
         "next": judge.batches.filter(handed_in_at=None).first(),
     }
     return render(request, "ratings/judging/instructions.html", context)
@@ -142,10 +143,7 @@ def guess(request: PersonRequest, slug: str) -> HttpResponse:
         raise Http404
     context: dict[str, Any] = {
         "judge": judge,
-        "rows": [
-            {"slot": slot, "item": blinded_item(slot, language=judge.panel.content_language)}
-            for slot in slots
-        ],
+        "rows": [{"slot": slot, "item": blinded_item(slot, judge.panel)} for slot in slots],
         "labels": list(judge.panel.response_set.conditions.values_list("label", flat=True)),
         "whys": words.WHYS,
     }
@@ -235,7 +233,7 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
 @carries_text
 def rate(request: PersonRequest, code: str, position: int) -> HttpResponse:
     """The rating page. POST saves, and with `action=done` marks the response done."""
-    slot = slot_for(request.user, code, position)
+    slot = slot_to_read(request.user, code, position)
     if not slot.has_consent:
         return redirect("consent", slug=slot.judge.panel.slug)
     if request.method != "POST":
@@ -298,7 +296,7 @@ def draft(request: PersonRequest, code: str, position: int) -> HttpResponse:
 @require_POST
 @carries_text
 def flag(request: PersonRequest, code: str, position: int) -> HttpResponse:
-    slot = slot_for(request.user, code, position)
+    slot = slot_to_read(request.user, code, position)
     form = FlagForm(request.POST)
     if form.is_valid():
         judging.flag(slot=slot, at=timezone.now(), **form.cleaned_data)
@@ -323,17 +321,15 @@ def _rating_page(
     panel = slot.judge.panel
     values = {name: field["value"] for name, field in slot.draft.fields.items()} | (typed or {})
     rubric = rubric_item(slot.batch.rubric_version, language=panel.content_language)
-    slots = list(slot.batch.slots.with_progress().order_by("position"))
     context = {
         "slot": slot,
         "panel": panel,
-        "item": blinded_item(slot, language=panel.content_language),
+        "item": blinded_item(slot, panel),
         "rubric": rubric,
         "keys": _keys(rubric),
         "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
         "answered": sum(f"0-{c.key}-answer" in values for c in rubric.criteria),
-        "slots": slots,
-        "total": len(slots),
+        "total": slot.of,
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
         "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
@@ -342,9 +338,9 @@ def _rating_page(
         "refused": refused,
         "flag_error": flag_error,
         "flag_kinds": Flag.Kind.values,
-        "reasons": words.REASONS,
-        "flags": words.FLAGS,
-        "saved_state": words.SAVING,
+        "reasons": words.said(words.REASONS),
+        "flags": words.said(words.FLAGS),
+        "saved_state": words.said(words.SAVING),
     }
     return render(request, "ratings/judging/rate.html", context, status=status)
 

@@ -16,6 +16,10 @@ PURE = (
     "ratings.gate",
     "dilemmas.blinding",
     "dilemmas.canonical",
+    "dilemmas.findings",
+    "dilemmas.markdown",
+    "dilemmas.scaffold",
+    "dilemmas.telling",
     "dilemmas.wording",
 )
 HEAVY = {"krippendorff", "matplotlib", "pandas", "scipy", "statsmodels"}

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
 from dilemmas.models import Blinding, Dilemma, ResponseVersion, Rubric
-from dilemmas.services.responses import decide_blinding
+from dilemmas.services.blinding import decide_blinding
 from ratings import words
 from ratings.models import Flag, Invitation, Membership, Panel, Upload
 from ratings.services import judging, reporting
@@ -73,9 +73,11 @@ def test_every_refusal_obstacle_and_finding_has_a_sentence():
     services = "\n".join(p.read_text() for p in (root / "ratings").rglob("*.py"))
     assert set(re.findall(r'\bRefused\(\s*"(\w+)"', services)) <= set(words.REFUSALS)
     assert set(re.findall(r'\bObstacle\("(\w+)"', services)) == set(words.OBSTACLES)
-    blinding = (root / "dilemmas" / "blinding.py").read_text()
-    kinds = set(re.findall(r'_(?:add|listed)\(\s*"(\w+)"', blinding)) | {"axis", "ambiguous"}
-    assert kinds <= set(words.FINDINGS)
+    pure = "".join(
+        (root / "dilemmas" / name).read_text() for name in ("blinding.py", "scaffold.py")
+    )
+    kinds = set(re.findall(r'\badd\(\s*"(\w+)"', pure)) | {"name", "model", "condition", "axis"}
+    assert kinds == set(words.FINDINGS)
     assert set(words.STATES) == set(Panel.State.values)
     assert set(words.FLAGS) == set(Flag.Kind.values)
 
@@ -339,7 +341,10 @@ def test_deciding_on_a_text(decision, state, text):
 def test_an_empty_text_is_refused():
     cast, held = held_panel()
     page = as_(cast.coordinator).post(f"/coordinate/panel/blinding/{held.pk}/", {"text-1": " "})
-    assert page.status_code == 422 and "A text is empty." in text_of(page)
+    assert page.status_code == 422 and "The text is empty. Write what judges will read." in text_of(
+        page
+    )
+    assert "File" not in text_of(page)
     assert_described(page)
 
 

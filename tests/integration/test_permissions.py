@@ -52,6 +52,7 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "blinding": {"GET": COORDINATOR},
     "blind_one": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "protocol": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "order": {"GET": COORDINATOR},
     "freeze": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "open": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "judges": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
@@ -141,6 +142,7 @@ def world():
     for name in (
         "blinding",
         "protocol",
+        "order",
         "freeze",
         "open",
         "judges",

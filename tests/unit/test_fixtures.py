@@ -16,11 +16,22 @@ from dilemmas import blinding
 
 ROOT = Path(__file__).resolve().parents[2]
 RUBRICS, DEMO = ROOT / "fixtures" / "rubrics", ROOT / "fixtures" / "demo"
+DILEMMAS = ROOT / "fixtures" / "dilemmas"
 PANEL, HAND = ROOT / "tests" / "fixtures" / "hand", ROOT / "tests" / "hand"
 DOCS = ROOT / "docs"
 CRITERIA = ["opposition", "synthesis", "anchoring", "coherence"]
 LABELS = ["ZEBRA-CONTROL", "OKAPI", "TAPIR", "LEMUR", "IBIS"]
 LANGUAGES = {"ca", "es", "en"}
+AXES = {"D1", "D2", "D3", "D4"}
+COMPONENTS = {
+    "prosocial",
+    "emotional_regulation",
+    "self_reflection",
+    "divergent_perspectives",
+    "decisiveness",
+    "social_advising",
+    "spirituality",
+}
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -78,6 +89,55 @@ def test_what_the_rubric_owner_has_not_agreed_to_is_marked_and_stands_in_the_rub
     anchoring = rubric["criteria"][CRITERIA.index("anchoring")]["boundary"]["text"]
     for language, sentence in marked["invented_facts"]["text"].items():
         assert sentence in anchoring[language]
+
+
+# The dilemmas
+
+
+def awb() -> list[dict[str, Any]]:
+    return list(json.loads((DILEMMAS / "awb.json").read_text(encoding="utf-8")))
+
+
+def test_there_are_thirty_dilemmas_of_four_families_that_do_not_run_by_number() -> None:
+    found = awb()
+    assert [one["code"] for one in found] == [f"AWB-{n:03}" for n in range(1, 31)]
+    families = Counter(one["family"] for one in found)
+    assert families == {"personal": 10, "collective": 10, "existential": 5, "technological": 5}
+    by_code = {one["code"]: one for one in found}
+    assert by_code["AWB-014"]["family"] == "existential"
+    assert by_code["AWB-022"]["family"] == "technological"
+    assert len({tuple(one["family"] for one in found[n : n + 10]) for n in (0, 10, 20)}) == 3
+
+
+def test_each_dilemma_is_whole_in_three_languages() -> None:
+    for one in awb():
+        for key in ("title", "context", "actors", "costs"):
+            assert set(one[key]) == LANGUAGES and all(one[key].values()), (one["code"], key)
+        for language, context in one["context"].items():
+            assert 80 <= words(context) <= 180, (one["code"], language, words(context))
+            assert context.rstrip('»"').endswith("?"), (one["code"], language, "asks nothing")
+    for language in LANGUAGES:
+        questions = [one["context"][language].replace("¿", ". ").split(". ")[-1] for one in awb()]
+        assert len(set(questions)) == 30, "each asks its own question"
+        assert len({one["title"][language] for one in awb()}) == 30
+
+
+def test_figures_are_the_same_in_three_languages() -> None:
+    for one in awb():
+        figures = {
+            language: sorted(re.findall(r"\d{4}", one["context"][language]))
+            for language in LANGUAGES
+        }
+        assert figures["ca"] == figures["es"] == figures["en"], one["code"]
+
+
+def test_masks_are_of_the_hundred_point_rubric_and_existential_ones_ask_for_d4() -> None:
+    for one in awb():
+        assert 2 <= len(one["required_axes"]) <= 4 and set(one["required_axes"]) <= AXES
+        assert 2 <= len(one["required_components"]) <= 5
+        assert set(one["required_components"]) <= COMPONENTS, one["code"]
+        assert one["family"] != "existential" or "D4" in one["required_axes"]
+    assert len({tuple(one["required_components"]) for one in awb()}) > 10, "they differ"
 
 
 # The demonstration

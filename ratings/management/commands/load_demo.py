@@ -6,10 +6,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from awb_panel.accounts.models import User
-from dilemmas.blinding import blind
 from dilemmas.models import Blinding, ResponseSet
+from dilemmas.services.blinding import decide_blinding
 from dilemmas.services.importing import import_dilemmas, import_rubric
-from dilemmas.services.responses import decide_blinding, import_judgements, import_responses
+from dilemmas.services.responses import import_judgements, import_responses
 from ratings.models import Panel
 from ratings.services.freezing import freeze_panel
 from ratings.services.invitations import accept, invite
@@ -20,14 +20,20 @@ _SET = "demo-awb"
 _JUDGES = (("Metgessa", "physician"), ("Filòsof", "philosopher"), ("Metge", "physician"))
 
 
+# What the demonstration's coordinator rewrites by hand, where the program leaves it to a person.
+_REWRITTEN = (
+    (" Eixos tocats: D1, D2 i D3.", ""),
+    ("Com a model de llenguatge, no puc substituir", "[No puc] substituir"),
+    ("D1+, D2, D3-. Queda implícit l'eix plasma–món: què vol", "[Queda per pensar] què vol"),
+)
+
+
 def _edited(blinding: Blinding) -> dict[int, str]:
-    """What the demonstration's coordinator decides: whatever was found goes, between brackets."""
-    language = blinding.version.language or "ca"
+    """Return the program's proposal, rewritten where it holds something."""
     edited = {}
     for number, text in blinding.parts.values_list("number", "text"):
-        left = blind(text, condition_labels=(), language=language).unsafe
-        for finding in sorted(left, key=lambda one: -one.start):
-            text = text[: finding.start] + "[…]" + text[finding.end :]
+        for said, instead in _REWRITTEN:
+            text = text.replace(said, instead)
         edited[number] = text
     return edited
 
@@ -47,7 +53,11 @@ class Command(BaseCommand):
         panel = self._panel(coordinator, now)
         for blinding in Blinding.objects.newest_in(panel.response_set).undecided():
             decide_blinding(
-                blinding_=blinding, texts=_edited(blinding), actor=coordinator.opaque_id, at=now
+                blinding_=blinding,
+                texts=_edited(blinding),
+                actor=coordinator.opaque_id,
+                at=now,
+                knowing=False,  # what still told would stop here
             )
         actor = coordinator.opaque_id
         changes = {"policy": "ordinal", "publish_missed": True, "contrasts": [["E", "A"]]}

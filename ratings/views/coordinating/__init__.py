@@ -1,6 +1,7 @@
 """The coordinator's desk: set a panel up, watch it, close it, publish it. No score before closing."""
 
 from ratings.views.coordinating.desk import audit, new_panel, overview, panels
+from ratings.views.coordinating.ordering import order
 from ratings.views.coordinating.people import clarify, judges, revoke
 from ratings.views.coordinating.registering import protocol
 from ratings.views.coordinating.steps import close, freeze, open_, publish
@@ -16,6 +17,7 @@ __all__ = [
     "judges",
     "new_panel",
     "open_",
+    "order",
     "overview",
     "panels",
     "protocol",

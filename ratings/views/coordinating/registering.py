@@ -25,10 +25,14 @@ def protocol(request: PersonRequest, slug: str) -> HttpResponse:
     document = panel.protocol.document
     conditions = Condition.objects.filter(response_set=panel.response_set).order_by("label")
     labels = list(conditions.values_list("label", flat=True))
-    initial = document | {
-        "policy": document["policy"]["name"] if document["policy"] else None,
-        "contrasts": "\n".join(f"{a} - {b}" for a, b in document["contrasts"]),
-    }
+    initial = (
+        protocols.DEFAULTS
+        | document
+        | {
+            "policy": document["policy"]["name"] if document["policy"] else None,
+            "contrasts": "\n".join(f"{a} - {b}" for a, b in document["contrasts"]),
+        }
+    )
     form = ProtocolForm(request.POST or None, initial=initial, conditions=labels)
     frozen = panel.state != Panel.State.DRAFT
     if request.method == "POST" and form.is_valid():
@@ -50,7 +54,9 @@ def protocol(request: PersonRequest, slug: str) -> HttpResponse:
         "frozen": frozen,
         "labels": labels,
         "freeze": getattr(panel, "freeze", None),
-        "chosen": {"policy": form["policy"].value(), "rationales": form["rationales"].value()},
+        "chosen": {
+            name: form[name].value() for name in ("policy", "rationales", "markdown", "order")
+        },
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "ratings/coordinating/protocol.html", context, status=status)

@@ -80,6 +80,7 @@ def _in_the_way(panel: Panel) -> dict[str, Any]:
             "here": Judge.objects.filter(panel=panel).active().count(),  # type: ignore[attr-defined]
             "rule": rule(protocol["policy"]) if protocol["policy"] else "",
             "rationales": words.RATIONALES[protocol["rationales"]],
+            "markdown": words.MARKDOWN[protocol.get("markdown", "shown")],
         },
     }
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Count, Max
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -9,11 +11,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dilemmas.models import Blinding
 from dilemmas.models.responses import BlindingQuerySet
-from dilemmas.services.reading import ImportRefused
-from dilemmas.services.responses import decide_blinding
+from dilemmas.services.blinding import BlindingRefused, StillTells, decide_blinding
+from dilemmas.telling import METHOD
 from ratings import words
 from ratings.models import Panel
 from ratings.permissions import panel_for
+from ratings.reports.blinding import still_tells
+from ratings.reports.render import telling_view
 from ratings.views.requests import PersonRequest
 
 
@@ -33,10 +37,30 @@ def _newest(panel: Panel) -> BlindingQuerySet:
 def blinding(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     rows = list(_newest(panel))
+    for row in rows:
+        row.by_hand = sum(finding.get("suggestion") is None for finding in row.findings)  # type: ignore[attr-defined]
     held = [row for row in rows if row.state == Blinding.State.HELD]
     rest = [row for row in rows if row.state != Blinding.State.HELD]
-    context = {"panel": panel, "rows": held + rest, "held": len(held)}
+    context = {
+        "panel": panel,
+        "rows": held + rest,
+        "held": len(held),
+        "telling": telling_view(_still_tells(panel)),
+        "markdown": words.MARKDOWN[panel.display],
+    }
     return render(request, "ratings/coordinating/blinding.html", context)
+
+
+def _still_tells(panel: Panel) -> dict[str, Any]:
+    """Measure what still tells, once for each state of the texts: they only ever grow in number."""
+    rows = _newest(panel)
+    state = rows.order_by().aggregate(n=Count("pk"), newest=Max("pk"))
+    key = f"telling-{METHOD}-{panel.pk}-{panel.display}-{state['n']}-{state['newest']}"
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        found = still_tells(panel, rows)
+        cache.set(key, found, timeout=7 * 24 * 3600)
+    return found
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -53,19 +77,26 @@ def blind_one(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     raw = dict(row.version.parts.values_list("number", "raw"))
     proposed = dict(row.parts.values_list("number", "text"))
     problem = ""
+    left: list[dict[str, Any]] = []
     if request.method == "POST":
         proposed = {n: request.POST.get(f"text-{n}", "").replace("\r\n", "\n") for n in raw}
-        texts = raw if request.POST.get("decision") == "accept" else proposed
+        accepted = request.POST.get("decision") == "accept"
         try:
             decide_blinding(
-                blinding_=row, texts=texts, actor=request.user.opaque_id, at=timezone.now()
+                blinding_=row,
+                texts=raw if accepted else proposed,
+                actor=request.user.opaque_id,
+                at=timezone.now(),
+                knowing=accepted or "knowing" in request.POST,
             )
             following = rows.undecided().first()
             if following is not None:
                 return redirect("blind_one", slug=slug, pk=following.pk)
             return redirect("blinding", slug=slug)
-        except ImportRefused as refused:
-            problem = " ".join(refused.lines())
+        except BlindingRefused as refused:
+            problem = str(refused)
+            if isinstance(refused, StillTells):
+                left = [_in_words(vars(finding)) for _part, finding in refused.findings]
     context = _place_among(rows, row) | {
         "panel": panel,
         "row": row,
@@ -73,11 +104,20 @@ def blind_one(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
             {"number": n, "pieces": marked(raw[n], n, row.findings), "text": proposed.get(n, "")}
             for n in sorted(raw)
         ],
+        "by_hand": [_in_words(f) for f in row.findings if f.get("suggestion") is None],
+        "left": left,
         "problem": problem,
         "sealed": row.sealed_at is not None,
     }
     status = 422 if problem else 200
     return render(request, "ratings/coordinating/blind_one.html", context, status=status)
+
+
+def _in_words(finding: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "text": finding["text"].strip(),
+        "kind": words.FINDINGS.get(finding["kind"], finding["kind"]),
+    }
 
 
 def _place_among(rows: BlindingQuerySet, row: Blinding) -> dict[str, Any]:
@@ -102,7 +142,8 @@ def marked(text: str, part: int, findings: list[dict[str, Any]]) -> list[dict[st
             continue
         kind = words.FINDINGS.get(finding["kind"], finding["kind"])
         pieces.append({"text": text[at : finding["start"]], "kind": ""})
-        pieces.append({"text": text[finding["start"] : finding["end"]], "kind": kind})
+        piece = {"text": text[finding["start"] : finding["end"]], "kind": kind}
+        pieces.append(piece | {"by_hand": finding.get("suggestion") is None})
         at = finding["end"]
     pieces.append({"text": text[at:], "kind": ""})
     return [piece for piece in pieces if piece["text"]]

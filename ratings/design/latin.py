@@ -1,9 +1,8 @@
-"""Serving orders: which judge reads which response when.
+"""Algorithm ``latin-1``, kept as it was for panels that were frozen with it; nothing new uses it.
 
-Algorithm ``latin-1``. Work is cut into rounds; in a round each judge meets each dilemma once.
-Which condition it is follows from a row of a Williams design (E. J. Williams 1949, "Experimental
-designs balanced for the estimation of residual effects of treatments", Aust. J. Sci. Res. A 2,
-149-168), shifted by judge and dilemma, under a seeded secret relabelling of the conditions.
+Work is cut into rounds; in a round each judge meets each dilemma once. Which condition it is
+follows from a row of a Williams design, shifted by judge and dilemma, under a seeded secret
+relabelling of the conditions.
 
 What holds: every judge gets every response once; in each round every condition comes equally
 often where the number of dilemmas is a multiple of the number of conditions, else within one for
@@ -15,28 +14,13 @@ apart and never adjacent where that is possible. Orders are stored, never comput
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
+from ratings.design.apart import apart
 from ratings.design.random64 import Random64
-
-ALGORITHM = "latin-1"
+from ratings.design.williams import williams_rows
 
 Key = TypeVar("Key", bound=Hashable)
 # (dilemma, condition, key of the response); dilemmas and conditions sort among themselves.
 Item = tuple[Any, Any, Key]
-
-
-def williams_rows(conditions: int) -> list[list[int]]:
-    """Return the rows of a Williams design: k rows for even k, 2k rows for odd k.
-
-    Over all rows every condition stands at each place equally often, and each ordered pair of
-    conditions is adjacent equally often.
-
-    >>> williams_rows(4)
-    [[0, 1, 3, 2], [1, 2, 0, 3], [2, 3, 1, 0], [3, 0, 2, 1]]
-    """
-    k = conditions
-    first = [(place + 1) // 2 if place % 2 else -(place // 2) % k for place in range(k)]
-    starts = [first] if k % 2 == 0 else [first, first[::-1]]
-    return [[(label + shift) % k for label in start] for start in starts for shift in range(k)]
 
 
 def serving_orders(items: Sequence[Item[Key]], *, judges: int, seed: int) -> list[list[Key]]:
@@ -80,28 +64,8 @@ def serving_orders(items: Sequence[Item[Key]], *, judges: int, seed: int) -> lis
             for dilemma, replicates, layer in served
             if layer < len(replicates)
         ]
-        orders.append([key for _, key in _apart(present)])
+        orders.append([key for _, key in apart(present, _same_dilemma)])
     return orders
-
-
-def balance(order: Sequence[Key], items: Sequence[Item[Key]]) -> dict[Any, list[int]]:
-    """Count each condition in each round of one judge's order.
-
-    A response belongs to round t if it is the t-th of its dilemma, so the table also fits an
-    order that somebody else made.
-    """
-    of_key = {key: (dilemma, condition) for dilemma, condition, key in items}
-    met: dict[Any, int] = {}
-    seen: list[tuple[Any, int]] = []
-    for key in order:
-        dilemma, condition = of_key[key]
-        met[dilemma] = met.get(dilemma, 0) + 1
-        seen.append((condition, met[dilemma] - 1))
-    rounds = max(met.values(), default=0)
-    table = {condition: [0] * rounds for condition in sorted({c for _, c, _ in items})}
-    for condition, number in seen:
-        table[condition][number] += 1
-    return table
 
 
 def _cells(items: Sequence[Item[Key]]) -> dict[tuple[Any, Any], list[Key]]:
@@ -139,29 +103,5 @@ def _plan(rounds: Sequence[Sequence[int]], k: int, judge: int) -> list[tuple[int
     return plan
 
 
-def _apart(slots: Sequence[tuple[Any, Key]]) -> list[tuple[Any, Key]]:
-    """Part neighbours of one dilemma, which only missing cells and replicates can cause.
-
-    The nearest later slot of another dilemma is moved forward; at the end of the sequence, the
-    slot is moved back to the nearest place where it touches none of its own.
-    """
-    result = list(slots)
-    for i in range(1, len(result)):
-        if result[i][0] != result[i - 1][0]:
-            continue
-        later = next((j for j in range(i + 1, len(result)) if result[j][0] != result[i][0]), None)
-        if later is not None:
-            result.insert(i, result.pop(later))
-            continue
-        slot = result.pop(i)
-        result.insert(_place_before(result, i, slot[0]), slot)
-    return result
-
-
-def _place_before(slots: Sequence[tuple[Any, Key]], end: int, dilemma: Any) -> int:
-    for place in range(end, -1, -1):
-        before = place > 0 and slots[place - 1][0] == dilemma
-        after = place < len(slots) and slots[place][0] == dilemma
-        if not before and not after:
-            return place
-    return end
+def _same_dilemma(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    return bool(one[0] == other[0])

@@ -1,0 +1,136 @@
+"""What judges will read of each response: the text that the program proposes, and a person's decision."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from dilemmas import blinding
+from dilemmas.models import BlindedPart, Blinding, Condition, ResponseSet, ResponseVersion
+from dilemmas.models.responses import BlindingQuerySet
+from dilemmas.services import provenance
+
+
+class BlindingRefused(Exception):
+    """The decision cannot be recorded; the sentence says why, for a person."""
+
+
+class StillTells(BlindingRefused):
+    """The text as decided has findings that the person has not said yes to."""
+
+    def __init__(self, findings: Sequence[tuple[int, blinding.Finding]]) -> None:
+        super().__init__(_("This text may still tell its condition. Nothing has been saved yet."))
+        self.findings = findings
+
+
+@dataclass(frozen=True)
+class Unblinded:
+    """A version that was just imported, with its raw parts and their language (empty: not said)."""
+
+    version: ResponseVersion
+    parts: Mapping[int, str]
+    language: str
+
+
+def propose(rows: Sequence[Unblinded], *, labels: Sequence[str], look: bool = True) -> None:
+    """Propose a text for each version: clean where nothing was found, else held for a person.
+
+    Inside the caller's transaction. `look=False` takes the texts as they are.
+    """
+    made, texts = [], []
+    for row in rows:
+        findings, proposed = [], dict(row.parts)
+        for part, raw in row.parts.items() if look else ():
+            found = blinding.blind(raw, condition_labels=labels, language=row.language)
+            findings += [{"part": part, **asdict(finding)} for finding in found.findings]
+            proposed[part] = found.text
+        state = Blinding.State.HELD if findings else Blinding.State.CLEAN
+        made.append(Blinding(version=row.version, number=1, state=state, findings=findings))
+        texts.append(proposed)
+    for one, proposed in zip(Blinding.objects.bulk_create(made), texts, strict=True):
+        BlindedPart.objects.bulk_create(
+            BlindedPart(blinding=one, number=part, text=text) for part, text in proposed.items()
+        )
+
+
+def look_again(response_set: ResponseSet, *, labels: Sequence[str]) -> int:
+    """Hold texts that were found clean and name a condition which came later; return how many.
+
+    Inside the caller's transaction. What a person has decided on stays as decided.
+    """
+    newest: BlindingQuerySet = Blinding.objects.newest_in(response_set)  # type: ignore[attr-defined]
+    held = 0
+    clean = newest.filter(state=Blinding.State.CLEAN, sealed_at=None, version__sealed_at=None)
+    for row in clean.select_related("version"):
+        raw = dict(row.version.parts.values_list("number", "raw"))
+        found = [
+            {"part": part, **asdict(finding)}
+            for part, text in raw.items()
+            for finding in blinding.find(
+                text, condition_labels=labels, language=row.version.language
+            )
+        ]
+        if found:
+            again = Blinding.objects.create(
+                version=row.version,
+                number=row.number + 1,
+                state=Blinding.State.HELD,
+                findings=found,
+            )
+            BlindedPart.objects.bulk_create(
+                BlindedPart(blinding=again, number=part, text=text) for part, text in raw.items()
+            )
+            held += 1
+    return held
+
+
+@transaction.atomic
+def decide_blinding(
+    *,
+    blinding_: Blinding,
+    texts: Mapping[int, str],
+    actor: str,
+    at: datetime,
+    knowing: bool = True,
+) -> Blinding:
+    """Record a person's decision: accepted if the texts are the raw ones, else edited.
+
+    Raises `BlindingRefused` if the version is sealed or a text is empty; unless the person decides
+    `knowing` what is left, `StillTells` if the texts still have something that tells.
+    """
+    version = ResponseVersion.objects.select_for_update().get(pk=blinding_.version_id)
+    newest = version.blindings.order_by("-number").first()
+    if version.sealed_at or newest is None or newest.sealed_at:
+        raise BlindingRefused(_("The panel is frozen: this text can no longer be changed."))
+    raw = dict(version.parts.values_list("number", "raw"))
+    if set(texts) != set(raw) or any(not text.strip() for text in texts.values()):
+        raise BlindingRefused(_("The text is empty. Write what judges will read."))
+    left = [] if knowing else list(_left(version, texts))
+    if left:
+        raise StillTells(left)
+    state = Blinding.State.ACCEPTED if texts == raw else Blinding.State.EDITED
+    decided = Blinding.objects.create(
+        version=version,
+        number=newest.number + 1,
+        state=state,
+        findings=newest.findings,
+        actor=actor,
+    )
+    BlindedPart.objects.bulk_create(
+        BlindedPart(blinding=decided, number=part, text=text) for part, text in texts.items()
+    )
+    payload = {"version": version.pk, "state": state.value, "number": decided.number}
+    provenance.record(kind="blinding_decided", payload=payload, actor=actor, at=at)
+    return decided
+
+
+def _left(
+    version: ResponseVersion, texts: Mapping[int, str]
+) -> Iterator[tuple[int, blinding.Finding]]:
+    conditions = Condition.objects.filter(response_set=version.response.response_set_id)
+    labels = sorted(conditions.values_list("label", flat=True))
+    for part, text in sorted(texts.items()):
+        for finding in blinding.find(text, condition_labels=labels, language=version.language):
+            yield part, finding
