@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Direction = Literal[1, -1]
 
-_LARGEST = 4_000  # candidates computed at once
+_LARGEST = 500  # candidates computed at once
 _SWEEPS = 3
 _SAME = 1e-12
 
@@ -41,17 +41,6 @@ class Fills:
     missing: int
     best: Measured
     worst: Measured
-
-
-@dataclass(frozen=True, eq=False)
-class _Swapped:
-    """Totals with one unit's sums exchanged for a candidate's: one row per candidate."""
-
-    units: int
-    swapped: NDArray[np.int64]
-
-    def __call__(self, sums: Array) -> Array:
-        return sums[: self.units].sum(axis=0) - sums[self.swapped] + sums[self.units :]
 
 
 def measure(matrix: RatingMatrix, key: str, *, draws: int, seed: int) -> Measured:
@@ -192,6 +181,10 @@ def _with_each(
     every = np.concatenate([matrix.values, changed])
     names = tuple(f"{number:09}" for number in range(len(every)))
     wide = RatingMatrix(every, matrix.scale, matrix.raters, names, names)
-    swapped = _Swapped(len(matrix.units), rows)
-    found = COEFFICIENTS[key](Weighted.of(sum_table(wide, names), swapped))
+    # Every unit is its own cluster; each "draw" takes a candidate for the unit it was made from.
+    weights = np.zeros((len(cells), len(every)))
+    weights[:, : len(matrix.units)] = 1.0
+    weights[np.arange(len(cells)), rows] = 0.0
+    weights[np.arange(len(cells)), len(matrix.units) + np.arange(len(cells))] = 1.0
+    found = COEFFICIENTS[key](Weighted.of(sum_table(wide, names), Drawn(weights)))
     return np.where(found.defined, direction * found.values, -np.inf)
