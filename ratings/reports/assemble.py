@@ -12,6 +12,7 @@ from ratings.agreement.analyse import evaluate
 from ratings.agreement.comparison import (
     compare_with_model,
     condition_means,
+    condition_shares,
     group_agreement,
     rater_means,
     total_matrix,
@@ -21,10 +22,13 @@ from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.results import CriterionAgreement
 from ratings.gate import CriterionInput, Policy, decide
 from ratings.models import Panel
+from ratings.reports.against_model import human_model
+from ratings.reports.beside import beside_gate
 from ratings.reports.inputs import Inputs
+from ratings.reports.judging import guesses, judge_figures
 from ratings.reports.matrix import build_matrix, unit_of
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 2: judge_figures, condition_totals, human_model, guesses, gate_beside
 Document = dict[str, Any]
 _PACKAGES = ("numpy", "scipy", "krippendorff", "statsmodels", "django")
 
@@ -47,6 +51,14 @@ def assemble(
         unit_of(inputs, row.response, row.part): inputs.responses[row.response].condition
         for row in inputs.scores
     }
+    total = total_matrix(matrices) if matrices and matrices.keys() == inputs.scales.keys() else None
+    pairs = _pairs(sorted(set(conditions.values())), protocol, registered=native)
+    gate, beside = None, None
+    if native:
+        policy = Policy.from_dict(protocol["policy"])
+        decision = decide(_gate_inputs(criteria, inputs, policy), policy)
+        gate = decision.to_dict() | {"policy": policy.to_dict()}
+        beside = beside_gate(matrices, total, decision, policy, inputs, draws=draws, seed=seed)
     return {
         "schema_version": SCHEMA_VERSION,
         "code_version": settings.VERSION,
@@ -59,17 +71,16 @@ def assemble(
         "groups": _groups(matrices, inputs.professions),
         "conditions": condition_means(matrices, conditions),
         "judges": rater_means(matrices),
+        "judge_figures": judge_figures(matrices, inputs),
+        "condition_totals": condition_shares(total, conditions) if total else {},
         "contrasts": _contrasts(
-            matrices,
-            conditions,
-            protocol,
-            scales=inputs.scales,
-            registered=native,
-            draws=draws,
-            seed=seed,
+            matrices, total, conditions, pairs, protocol, registered=native, draws=draws, seed=seed
         ),
         "model_judges": _model_judges(inputs, matrices),
-        "gate": _gate(criteria, inputs, protocol) if native else None,
+        "human_model": human_model(matrices, total, pairs, inputs, draws=draws, seed=seed),
+        "guesses": guesses(inputs),
+        "gate": gate,
+        "gate_beside": beside,
         "flow": inputs.flow,
         "blinding": inputs.blinding,
     }
@@ -122,30 +133,42 @@ def _groups(matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]
     return {key: group_agreement(matrix, professions) for key, matrix in matrices.items()}
 
 
+def _pairs(
+    labels: Sequence[str], protocol: Mapping[str, Any], *, registered: bool
+) -> list[tuple[str, str]]:
+    """Return the protocol's contrasts; of an imported study all there are, as exploration."""
+    if not registered:
+        return list(combinations(labels, 2))
+    return [(a, b) for a, b in protocol["contrasts"] if a in labels and b in labels]
+
+
 def _contrasts(
     matrices: Mapping[str, RatingMatrix],
+    total: RatingMatrix | None,
     conditions: Mapping[str, str],
+    pairs: Sequence[tuple[str, str]],
     protocol: Mapping[str, Any],
     *,
-    scales: Mapping[str, Sequence[float]],
     registered: bool,
     draws: int,
     seed: int,
 ) -> dict[str, list[Document]]:
-    """Return the protocol's contrasts; of an imported study all there are, as exploration."""
-    labels = sorted(set(conditions.values()))
-    pairs = [(a, b) for a, b in protocol["contrasts"] if a in labels and b in labels]
-    if not registered:
-        pairs = list(combinations(labels, 2))
+    """Return the contrasts of the total, if every criterion was rated, and of each criterion."""
     if not pairs or not matrices:
         return {}
-    compared = dict(matrices)
-    if matrices.keys() == scales.keys():  # a total needs every criterion
-        compared = {"total": total_matrix(matrices)} | compared
+    compared = ({"total": total} if total else {}) | dict(matrices)
     found: dict[str, list[Document]] = {}
     for key, matrix in compared.items():
-        maximum = matrix.scale[-1] if key == "total" and matrix.scale[-1] > 0 else 1.0
-        rows = contrasts(matrix, conditions, pairs, draws=draws, seed=seed, maximum=maximum)
+        of_total = key == "total" and matrix is total
+        rows = contrasts(
+            matrix,
+            conditions,
+            pairs,
+            draws=draws,
+            seed=seed,
+            maximum=matrix.scale[-1] if of_total and matrix.scale[-1] > 0 else 1.0,
+            margin=protocol.get("margin") if of_total and registered else None,
+        )
         # Holm is over the registered contrasts; among unregistered ones it would correct nothing.
         said = {"registered": True} if registered else {"registered": False, "p_holm": None}
         found[key] = [row.to_dict() | said for row in rows]
@@ -170,14 +193,6 @@ def _model_judges(inputs: Inputs, matrices: Mapping[str, RatingMatrix]) -> dict[
         }
         for judge, by_criterion in sorted(by_judge.items())
     }
-
-
-def _gate(
-    criteria: Mapping[str, Document], inputs: Inputs, protocol: Mapping[str, Any]
-) -> Document:
-    policy = Policy.from_dict(protocol["policy"])
-    decision = decide(_gate_inputs(criteria, inputs, policy), policy)
-    return decision.to_dict() | {"policy": policy.to_dict()}
 
 
 def _gate_inputs(

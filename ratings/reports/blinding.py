@@ -73,11 +73,17 @@ def sealed(panel: Panel, *, by: datetime | None) -> QuerySet[Blinding]:
     )
 
 
-def document_of(panel: Panel, *, by: datetime | None) -> dict[str, Any] | None:
-    """Return the report's part on blinding; None for a study that was judged elsewhere."""
+def document_of(
+    panel: Panel, *, by: datetime | None, left: Mapping[int, Counter[str]] | None = None
+) -> dict[str, Any] | None:
+    """Return the report's part on blinding; None for a study that was judged elsewhere.
+
+    `left` is what `findings_left` finds in the texts that the panel fixed, if it is known already.
+    """
     if panel.origin != Panel.Origin.NATIVE:
         return None
     rows = sealed(panel, by=by)
+    left = findings_left(panel, rows) if left is None else left
     decided = Counter(rows.values_list("state", flat=True))
     found = Counter(
         finding["kind"] for findings in rows.values_list("findings", flat=True) for finding in findings
@@ -86,13 +92,13 @@ def document_of(panel: Panel, *, by: datetime | None) -> dict[str, Any] | None:
         "markdown": panel.display,
         "decided": dict(sorted(decided.items())),
         "found": dict(sorted(found.items())),
-        "left": _left(panel, rows),
+        "left": dict(sorted(sum(left.values(), Counter()).items())) | {"responses": len(left)},
         "still_tells": still_tells(panel, rows, at_most=MANY),
     }
 
 
-def _left(panel: Panel, rows: QuerySet[Blinding]) -> dict[str, int]:
-    """Count, by kind, the findings in the texts that judges read, and the responses that have any.
+def findings_left(panel: Panel, rows: QuerySet[Blinding]) -> dict[int, Counter[str]]:
+    """Count by response and kind the findings in the texts that judges read; those with any.
 
     A text that nobody had to decide on had none when it was imported.
     """
@@ -101,9 +107,8 @@ def _left(panel: Panel, rows: QuerySet[Blinding]) -> dict[str, int]:
     parts: Iterable[tuple[int, str, str]] = BlindedPart.objects.filter(
         blinding__in=rows.exclude(state=Blinding.State.CLEAN)
     ).values_list("blinding__version__response", "blinding__version__language", "text")
-    counts, responses = Counter[str](), set()
+    left: dict[int, Counter[str]] = {}
     for response, language, text in parts:
         for finding in blinding.find(text, condition_labels=names, language=language):
-            counts[finding.kind] += 1
-            responses.add(response)
-    return dict(sorted(counts.items())) | {"responses": len(responses)}
+            left.setdefault(response, Counter())[finding.kind] += 1
+    return left

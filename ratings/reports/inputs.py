@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from dilemmas.canonical import sha256
+from dilemmas.canonical import sha256, sha256_of_text
 from dilemmas.models import (
     BlindedPart,
     Blinding,
@@ -19,6 +19,7 @@ from dilemmas.models import (
 )
 from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
 from ratings.reports import blinding
+from ratings.reports.traces import Traces, read_traces
 
 
 class ScoreRow(NamedTuple):
@@ -60,6 +61,8 @@ class Inputs:
     professions: dict[str, str]  # judge → profession
     flow: dict[str, Any]
     blinding: dict[str, Any] | None = None  # of the texts, which are hashed by the freeze
+    traces: Traces = field(default_factory=Traces)
+    texts_judged: dict[str, dict[str, int]] = field(default_factory=dict)  # see `_judgements`
 
     def sha256(self) -> str:
         """Return the hash of everything that the figures follow from, by imported names."""
@@ -82,6 +85,7 @@ class Inputs:
                 "judgements": judgements,
                 "responses": responses,
                 "scales": self.scales,
+                "traces": self.traces.to_hash(name),
             }
         )
 
@@ -131,15 +135,10 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
             )
         )
     }  # fmt: skip
-    judgements = [
-        JudgementRow(*row)
-        for row in ModelJudgement.objects.filter(
-            response__response_set=panel.response_set, sealed_at__lte=_sealed_by(panel)
-        )
-        .order_by("pk")
-        .values_list("judge", "repetition", "response", "criterion", "score")
-        .iterator(chunk_size=20_000)
-    ]
+    by = _sealed_by(panel)
+    left = blinding.findings_left(panel, blinding.sealed(panel, by=by))
+    traces = read_traces(panel, by=by, left=left)
+    judgements, texts_judged = _judgements(panel, traces, by=by)
     criteria = Criterion.objects.filter(version=panel.rubric_version).prefetch_related(
         "texts", "levels"
     )
@@ -157,8 +156,37 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
             if profession
         },
         flow=_flow(panel, scores, judges_planned, each or judges_planned or 0),
-        blinding=blinding.document_of(panel, by=_sealed_by(panel)),
+        blinding=blinding.document_of(panel, by=by, left=left),
+        traces=traces,
+        texts_judged=texts_judged,
     )
+
+
+def _judgements(
+    panel: Panel, traces: Traces, *, by: datetime | None
+) -> tuple[list[JudgementRow], dict[str, dict[str, int]]]:
+    """Return the model judgements of the texts that judges read, and how many are which.
+
+    By judge: "same" hash, no hash or text to compare ("unknown"; they count, and the report says
+    so), "other" text (they do not count). Several parts are one text, a blank line between.
+    """
+    hashes = {pk: {sha256_of_text(text) for text in ways} for pk, ways in traces.texts.items()}
+    rows = (
+        ModelJudgement.objects.filter(response__response_set=panel.response_set, sealed_at__lte=by)
+        .order_by("pk")
+        .values_list("judge", "repetition", "response", "criterion", "score", "text_sha256")
+    )
+    kept: list[JudgementRow] = []
+    counts: dict[str, dict[str, int]] = {}
+    for judge, repetition, response, criterion, score, digest in rows.iterator(chunk_size=20_000):
+        judgement = JudgementRow(judge, repetition, response, criterion, score)
+        known = hashes.get(judgement.response)
+        text = "unknown" if not digest or not known else "same" if digest in known else "other"
+        told = counts.setdefault(judgement.judge, {"same": 0, "unknown": 0, "other": 0})
+        told[text] += 1
+        if text != "other":
+            kept.append(judgement)
+    return kept, dict(sorted(counts.items()))
 
 
 def _sealed_by(panel: Panel) -> datetime | None:
