@@ -21,6 +21,7 @@ def cast(transactional_db, lift_guards):
     return made
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize(
     ("width", "scheme", "language"), [(1280, "light", "en"), (390, "dark", "ca")]
 )

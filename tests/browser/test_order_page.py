@@ -8,6 +8,7 @@ from tests.cast import draft_panel
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize(
     ("width", "scheme", "locale"), [(1280, "light", "en"), (390, "dark", "ca")]
 )

@@ -180,6 +180,7 @@ def test_double_click_on_done_is_one_submission(cast, context):
     assert Submission.objects.filter(slot=slot).count() == 1
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize("language", ["ca", "es", "en"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (390, "light")])
 def test_judge_pages_pass_axe(cast, context, language, width, scheme):
