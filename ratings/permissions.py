@@ -14,6 +14,8 @@ _ALL = frozenset(Panel.State.values)
 _OVER = frozenset({Panel.State.CLOSED.value, Panel.State.PUBLISHED.value})
 _PUBLISHED = frozenset({Panel.State.PUBLISHED.value})
 
+_PRACTICE_LEFT = Exists(Batch.objects.practice_left(OuterRef("judge")))
+
 # what → role → the states in which a member with that role sees it
 SEES: dict[str, dict[str, frozenset[str]]] = {
     "setup": {Role.COORDINATOR: _ALL},  # content, conditions, protocol, people, progress
@@ -60,15 +62,18 @@ def judge_for(user: User, slug: str) -> Judge:
 
 def batch_for(user: User, code: str) -> Batch:
     """Return one of the person's own batches."""
-    batch = (
+    batch: Any = (
         Batch.objects.for_judge(user)
         .filter(code=code)
+        .annotate(practice_left=_PRACTICE_LEFT)
         .select_related("judge__panel", "judge__user", "rubric_version")
         .first()
     )
     if batch is None:
         raise Http404
-    return batch
+    batch.has_practice_left = batch.practice_left
+    found: Batch = batch
+    return found
 
 
 def slot_for(user: User, code: str, position: int) -> Slot:
@@ -89,6 +94,7 @@ def slot_to_read(user: User, code: str, position: int) -> Slot:
                 .annotate(n=Count("pk"))
                 .values("n")
             ),
+            practice_left=_PRACTICE_LEFT,
             unread=Exists(
                 Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
                     readings__judge=OuterRef("judge")
@@ -109,6 +115,7 @@ def _found(slots: "QuerySet[Any]") -> Slot:
     if slot is None:
         raise Http404
     slot.has_consent = slot.consented
+    slot.has_practice_left = getattr(slot, "practice_left", False)
     slot.has_unread, slot.of = getattr(slot, "unread", False), getattr(slot, "places", 0)
     found: Slot = slot
     return found

@@ -44,6 +44,7 @@ REFUSALS = {
     "knows_the_conditions": lazy(
         "This person can see the conditions of these responses, so cannot judge them."
     ),
+    "practice_first": lazy("The practice round comes first. The study begins after it."),
     "nothing_to_guess": lazy("There is nothing to answer here, or it was answered already."),
     "unknown_condition": lazy("Choose one of the answers on the page."),
     "unknown_reason": lazy("Choose one of the reasons."),
@@ -65,6 +66,10 @@ OBSTACLES = {
     "responses_in_another_language": lazy(
         "Some responses are in another language than the panel's, as their file says. Make the "
         "panel in their language, or import the responses again with the right one."
+    ),
+    "practice_on_judged_dilemmas": lazy(
+        "Some dilemmas are practised on and judged: judges would know them already. Import practice "
+        "responses to other dilemmas."
     ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
 }

@@ -22,6 +22,15 @@ class ResponseSet(models.Model):
         return self.name
 
 
+class ConditionQuerySet(models.QuerySet["Condition"]):
+    def judged(self, response_set: "ResponseSet") -> "ConditionQuerySet":
+        """The conditions that are compared: those of controls and of practice are not."""
+        responses = self.model._meta.apps.get_model("dilemmas", "Response").objects.filter(
+            response_set=response_set, kind="response"
+        )
+        return self.filter(response_set=response_set, pk__in=responses.values("condition"))
+
+
 class Condition(models.Model):
     """A way of producing a response. Secret from judges: no judge view may load this."""
 
@@ -29,6 +38,8 @@ class Condition(models.Model):
         ResponseSet, on_delete=models.PROTECT, related_name="conditions"
     )
     label = models.CharField(max_length=200)
+
+    objects: ClassVar[ConditionQuerySet] = ConditionQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         ordering = ("label",)
@@ -48,6 +59,7 @@ class Response(models.Model):
     class Kind(models.TextChoices):
         RESPONSE = "response"
         CONTROL = "control"
+        PRACTICE = "practice"
 
     response_set = models.ForeignKey(
         ResponseSet, on_delete=models.PROTECT, related_name="responses"
@@ -76,7 +88,8 @@ class Response(models.Model):
                 name="one_response_per_imported_id",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=("response", "control")), name="known_response_kind"
+                condition=models.Q(kind__in=("response", "control", "practice")),
+                name="known_response_kind",
             ),
         )
 

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from ratings.design.algorithms import ALGORITHMS
 from ratings.design.blocks import allocated
-from ratings.design.extras import Place, with_extras
+from ratings.design.extras import Place, practised, with_extras
 from ratings.design.random64 import stream
 from ratings.design.serving import Item
 
@@ -33,6 +33,8 @@ class Plan(Generic[Key]):
         How many responses each judge is served twice.
     controls
         Keys of what is served beside the responses, to every judge.
+    practice
+        Keys of what every judge is served first, apart; it counts nowhere.
     """
 
     items: Sequence[Item[Key]]
@@ -42,6 +44,7 @@ class Plan(Generic[Key]):
     each: int
     repeats: int = 0
     controls: Sequence[Key] = ()
+    practice: Sequence[Key] = ()
 
     @property
     def about(self) -> Mapping[Key, tuple[Any, Any]]:
@@ -80,6 +83,10 @@ class Plan(Generic[Key]):
             repeats=self.repeats,
             controls=self.controls,
         )
+
+    def practice_places(self, judge: int) -> list[Place[Key]]:
+        """Return what the judge of that number practises on."""
+        return [Place(key) for key in practised(self.practice, stream(self.seed, judge, 2))]
 
     def _of(self, judge: int, dilemmas: Set[Any]) -> list[list[Key]]:
         return self._blocks([item for item in self.items if item[0] in dilemmas], [judge])[0]

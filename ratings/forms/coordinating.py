@@ -138,6 +138,14 @@ class ProtocolForm(forms.Form):
             "with oneself. The first time is the one that counts."
         ),
     )
+    practice = forms.BooleanField(
+        required=False,
+        label=_("Begin with the practice responses"),
+        help_text=_(
+            "If the imported responses include some of the kind «practice», each judge rates them "
+            "first, apart; they count nowhere."
+        ),
+    )
     batch_size = forms.IntegerField(min_value=1, max_value=200, label=_("Responses in a batch"))
     guesses = forms.IntegerField(
         required=False,

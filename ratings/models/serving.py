@@ -15,6 +15,10 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         """The person's own batches in panels where the person still is a judge."""
         return self.filter(judge__user=user, judge__withdrawn_at=None)
 
+    def practice_left(self, judge: "Judge | models.OuterRef") -> "BatchQuerySet":
+        """What the judge still has to practise before the study begins."""
+        return self.filter(judge=judge, phase=Batch.Phase.PRACTICE, handed_in_at=None)
+
 
 class Batch(models.Model):
     """An ordered set of slots for one judge, in one phase, under one rubric.
@@ -37,10 +41,12 @@ class Batch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     handed_in_at = models.DateTimeField(null=True)
 
+    has_practice_left: bool  # annotated by `permissions.batch_for`
+
     objects: ClassVar[BatchQuerySet] = BatchQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
-        ordering = ("judge", "number")
+        ordering = ("judge", "-phase", "number")  # practice comes first
         constraints = (
             models.UniqueConstraint(fields=("judge", "phase", "number"), name="one_batch_number"),
         )
@@ -107,6 +113,7 @@ class Slot(models.Model):
 
     has_consent: bool  # annotated by `permissions.slot_for`, as is the next
     of: int  # how many places the batch has, annotated likewise
+    has_practice_left: bool  # the practice round is not handed in
     has_unread: bool  # a clarification to all judges that this one has not confirmed
 
     objects: ClassVar[SlotQuerySet] = SlotQuerySet.as_manager()  # type: ignore[assignment]

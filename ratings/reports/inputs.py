@@ -199,7 +199,9 @@ def _responses(panel: Panel) -> QuerySet[Response]:
     sealed = ResponseVersion.objects.filter(
         response=OuterRef("pk"), sealed_at__lte=_sealed_by(panel)
     )
-    return Response.objects.filter(Exists(sealed), response_set=panel.response_set)
+    return Response.objects.filter(Exists(sealed), response_set=panel.response_set).exclude(
+        kind=Response.Kind.PRACTICE
+    )
 
 
 def _flow(

@@ -38,12 +38,15 @@ def assign(*, judge: Judge, at: datetime) -> list[Batch]:
     number = Judge.objects.filter(panel=panel, pk__lt=judge.pk).count()
     dilemmas = dilemmas_for(judge, plan, number=number)
     places = plan.places(number, dilemmas)
-    batches = _store(judge, panel, plan, places)
+    practice = plan.practice_places(number)
+    batches = _store(judge, panel, plan, practice, Batch.Phase.PRACTICE)
+    batches += _store(judge, panel, plan, places, Batch.Phase.MAIN)
     payload = {
         "judge": judge.code,
         "number": number,
         "dilemmas": len(dilemmas),
         "slots": len(places),
+        "practice": len(practice),
         "algorithm": plan.algorithm,
     }
     audit.record(panel=panel, kind="judge_assigned", payload=payload, actor="", at=at)
@@ -71,7 +74,9 @@ def _sealed_by_the_freeze(panel: Panel) -> dict[int, int]:
     return dict(rows)
 
 
-def _store(judge: Judge, panel: Panel, plan: Plan[int], places: list[Place[int]]) -> list[Batch]:
+def _store(
+    judge: Judge, panel: Panel, plan: Plan[int], places: list[Place[int]], phase: Batch.Phase
+) -> list[Batch]:
     document = panel.protocol.document
     size, rule = document["batch_size"], document["rationales"]
     blindings = _sealed_by_the_freeze(panel)
@@ -81,6 +86,7 @@ def _store(judge: Judge, panel: Panel, plan: Plan[int], places: list[Place[int]]
         batch = Batch.objects.create(
             judge=judge,
             number=number,
+            phase=phase,
             code=secrets.token_hex(8),
             rubric_version=panel.rubric_version,
             order_seed=str(plan.seed),

@@ -24,7 +24,7 @@ from ratings.services import audit
 from ratings.services.errors import Refused
 
 _DESIGN = (
-    "order", "order_seed", "judges_per_response", "repeats", "batch_size", "rationales",
+    "order", "order_seed", "judges_per_response", "repeats", "practice", "batch_size", "rationales",
 )  # fmt: skip
 
 
@@ -41,8 +41,9 @@ def obstacles(panel: Panel) -> list[Obstacle]:
     found = []
     blindings = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
     held = blindings.undecided().count()
-    responses = Response.objects.filter(response_set=panel.response_set).count()
-    if responses == 0:
+    of_set = Response.objects.filter(response_set=panel.response_set)
+    responses = of_set.count()
+    if not of_set.filter(kind=Response.Kind.RESPONSE).exists():
         found.append(Obstacle("no_responses"))
     if held:
         found.append(Obstacle("blinding_undecided", held))
@@ -64,6 +65,9 @@ def obstacles(panel: Panel) -> list[Obstacle]:
     foreign = _responses_in_another_language(panel)
     if foreign:
         found.append(Obstacle("responses_in_another_language", foreign))
+    practised = _practised_and_judged(panel)
+    if practised:
+        found.append(Obstacle("practice_on_judged_dilemmas", practised))
     untitled = _dilemmas_without_text(panel)
     if untitled:
         found.append(Obstacle("dilemmas_without_text", untitled))
@@ -246,6 +250,14 @@ def _dilemmas_without_text(panel: Panel) -> int:
         version__in=versions, language=panel.content_language
     ).exclude(context="")
     return len(versions - set(with_text.values_list("version_id", flat=True)))
+
+
+def _practised_and_judged(panel: Panel) -> int:
+    """Dilemmas that judges would meet in practice and again in the study."""
+    of_set = Response.objects.filter(response_set=panel.response_set)
+    judged = of_set.filter(kind=Response.Kind.RESPONSE).values("dilemma")
+    practice = of_set.filter(kind=Response.Kind.PRACTICE, dilemma__in=judged)
+    return practice.values("dilemma").distinct().count()
 
 
 def _responses_in_another_language(panel: Panel) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from ratings.models import (
     Batch,
@@ -252,7 +253,14 @@ def _place_of(passage: str, texts: Sequence[tuple[int, str]]) -> tuple[int | Non
 def _refuse_unless_open(slot: Slot) -> None:
     row = (
         Batch.objects.filter(pk=slot.batch_id)
-        .values_list("handed_in_at", "judge__withdrawn_at", "judge__panel__state")
+        .annotate(
+            practice_left=Exists(
+                Batch.objects.practice_left(OuterRef("judge")).exclude(pk=OuterRef("pk"))
+            )
+        )
+        .values_list(
+            "handed_in_at", "judge__withdrawn_at", "judge__panel__state", "phase", "practice_left"
+        )
         .get()
     )
     if row[2] != Panel.State.OPEN:
@@ -261,6 +269,8 @@ def _refuse_unless_open(slot: Slot) -> None:
         raise Refused("judge_withdrawn")
     if row[0] is not None:
         raise Refused("batch_handed_in")
+    if row[3] == Batch.Phase.MAIN and row[4]:
+        raise Refused("practice_first")
 
 
 def _values(draft: Draft) -> dict[str, str]:

@@ -28,6 +28,9 @@ def plan_of(panel: Panel) -> Plan[int]:
         each=document.get("judges_per_response") or document["judges_planned"],
         repeats=document.get("repeats", 0),
         controls=sorted(row[3] for row in rows if row[0] == Response.Kind.CONTROL),
+        practice=sorted(row[3] for row in rows if row[0] == Response.Kind.PRACTICE)
+        if document.get("practice")
+        else (),
     )
 
 

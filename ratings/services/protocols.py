@@ -26,6 +26,7 @@ DEFAULTS: dict[str, Any] = {
     "bootstrap_draws": 10_000,
     "order": DEFAULT,
     "judges_per_response": None,  # how many of the judges read each response; None is all of them
+    "practice": True,  # practice responses, if the set has any, come first; they count nowhere
     "repeats": 0,  # responses that each judge is served twice
     "publish_missed": False,
     "max_missing_share": 0.05,

@@ -16,6 +16,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dilemmas.models import Condition
 from ratings import words
 from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
 from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
@@ -53,7 +54,7 @@ def desk(request: PersonRequest) -> HttpResponse:
         row[0] += int(is_done)
         row[1] += 1
     batches: dict[int, list[dict[str, Any]]] = {}
-    for one in Batch.objects.for_judge(request.user).order_by("judge", "number"):
+    for one in Batch.objects.for_judge(request.user).order_by("judge", "-phase", "number"):
         done, total = counts.get(one.pk, [0, 0])
         batches.setdefault(one.judge_id, []).append({"batch": one, "done": done, "total": total})
     seats = [_seat(judge, batches.get(judge.pk, [])) for judge in judges]
@@ -62,14 +63,19 @@ def desk(request: PersonRequest) -> HttpResponse:
 
 def _seat(judge: Judge, batches: list[dict[str, Any]]) -> dict[str, Any]:
     """One panel on the desk: what is done, what comes next, about how long it may take."""
-    done, total = sum(row["done"] for row in batches), sum(row["total"] for row in batches)
     upcoming = next((row for row in batches if not row["batch"].handed_in_at), None)
+    practising = upcoming is not None and upcoming["batch"].phase == Batch.Phase.PRACTICE
+    main = [row for row in batches if row["batch"].phase == Batch.Phase.MAIN]
+    for row in main:
+        row["waits"] = practising
+    done, total = sum(row["done"] for row in main), sum(row["total"] for row in main)
     return {
         "judge": judge,
         "batches": batches,
         "done": done,
         "total": total,
         "next": upcoming,
+        "practising": practising,
         "time_left": time_left(judge, responses=total - done),
         "unread": Clarification.objects.unread_by(judge).count(),
         "guesses": 0 if upcoming else len(guessing.asked(judge)),
@@ -95,7 +101,8 @@ def consent(request: PersonRequest, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "judge": judge,
-        "count": judge.slots.count(),
+        "count": judge.slots.filter(batch__phase=Batch.Phase.MAIN).count(),
+        "practice": judge.slots.filter(batch__phase=Batch.Phase.PRACTICE).count(),
         "protocol": document,
         "version": judging.CONSENT_VERSION,
     }
@@ -144,7 +151,9 @@ def guess(request: PersonRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {
         "judge": judge,
         "rows": [{"slot": slot, "item": blinded_item(slot, judge.panel)} for slot in slots],
-        "labels": list(judge.panel.response_set.conditions.values_list("label", flat=True)),
+        "labels": list(
+            Condition.objects.judged(judge.panel.response_set).values_list("label", flat=True)
+        ),
         "whys": words.WHYS,
     }
     if request.method != "POST":
@@ -173,14 +182,19 @@ def my_ratings(request: PersonRequest, slug: str) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="my-ratings-{slug}.csv"'
     writer = csv.writer(response)
     writer.writerow(
-        ["batch", "position", "code", "version", "at", "criterion", "score", "missing", "note",
+        ["phase", "batch", "position", "code", "version", "at", "criterion", "score", "missing", "note",
          "rationale"]
     )  # fmt: skip
     rows = Rating.objects.filter(submission__slot__judge=judge).order_by(
-        "submission__slot__batch__number", "submission__slot__position", "submission__number", "pk"
+        "-submission__slot__batch__phase",
+        "submission__slot__batch__number",
+        "submission__slot__position",
+        "submission__number",
+        "pk",
     )
     writer.writerows(
         rows.values_list(
+            "submission__slot__batch__phase",
             "submission__slot__batch__number",
             "submission__slot__position",
             "submission__slot__code",
@@ -203,6 +217,8 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
     mine = batch_for(request.user, code)
     if not mine.judge.consents.exists():
         return redirect("consent", slug=mine.judge.panel.slug)
+    if mine.phase == Batch.Phase.MAIN and mine.has_practice_left:
+        return _practice_first(request)
     slots = list(mine.slots.with_progress().order_by("position"))
     undone = [slot for slot in slots if not slot.is_done]
     context: dict[str, Any] = {
@@ -223,10 +239,16 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
     left = Batch.objects.for_judge(request.user).filter(judge=mine.judge, handed_in_at=None).count()
     context |= {
         "left": left,
-        "count": mine.judge.slots.count(),
+        "count": mine.judge.slots.filter(batch__phase=Batch.Phase.MAIN).count(),
         "guesses": 0 if left else len(guessing.asked(mine.judge)),
     }
     return render(request, "ratings/judging/handed_in.html", context)
+
+
+def _practice_first(request: PersonRequest) -> HttpResponse:
+    """Lead to the desk, where the practice round is what comes next."""
+    messages.info(request, _("The practice round comes first. The study begins after it."))
+    return redirect("desk")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -237,6 +259,8 @@ def rate(request: PersonRequest, code: str, position: int) -> HttpResponse:
     if not slot.has_consent:
         return redirect("consent", slug=slot.judge.panel.slug)
     if request.method != "POST":
+        if slot.has_practice_left and slot.batch.phase == Batch.Phase.MAIN:
+            return _practice_first(request)
         return _rating_page(request, slot)
     sequence = request.POST.get("sequence", "")
     try:

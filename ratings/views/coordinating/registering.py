@@ -23,7 +23,7 @@ def protocol(request: PersonRequest, slug: str) -> HttpResponse:
     if panel.origin != Panel.Origin.NATIVE:
         raise Http404
     document = panel.protocol.document
-    conditions = Condition.objects.filter(response_set=panel.response_set).order_by("label")
+    conditions = Condition.objects.judged(panel.response_set).order_by("label")
     labels = list(conditions.values_list("label", flat=True))
     initial = (
         protocols.DEFAULTS
