@@ -23,13 +23,14 @@ from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
 from ratings.permissions import batch_for, judge_for, slot_for, slot_to_read
 from ratings.services import clarifying, guessing, judging
 from ratings.services.answers import CANNOT
-from ratings.services.errors import Conflict, Gap, Incomplete, Refused
+from ratings.services.errors import Clash, Conflict, Gap, Incomplete, Refused
 from ratings.services.pace import time_left
-from ratings.services.serving import blinded_item, instructions_text, rubric_item
+from ratings.services.serving import CriterionItem, blinded_item, instructions_text, rubric_item
 from ratings.views.refusals import sign_in_first
 from ratings.views.requests import PersonRequest, inside
 
 View = Callable[..., HttpResponse]
+_WRITTEN = ("rationale", "evidence", "note")  # fields of a criterion that are text
 
 
 def carries_text(view: View) -> View:
@@ -389,8 +390,26 @@ def _row(
             for gap in gaps
             if gap.criterion == criterion.key
         ],
-        "answer_clash": clashes.get(f"{prefix}-answer"),
-        "rationale_clash": clashes.get(f"{prefix}-rationale"),
+        "answer_clash": _in_words(criterion, clashes.get(f"{prefix}-answer")),
+        **{f"{name}_clash": clashes.get(f"{prefix}-{name}") for name in _WRITTEN},
+    }
+
+
+def _in_words(criterion: CriterionItem, clash: Clash | None) -> dict[str, str] | None:
+    """Two answers as the page names them, not as the form spells them."""
+    if clash is None:
+        return None
+    said = {level.value: f"{level.value} {level.short}" for level in criterion.levels} | {
+        "": _("no answer"),
+        CANNOT: _("I cannot judge this"),
+        **{
+            f"{CANNOT}{reason}": f"{_('I cannot judge this')} ({text})"
+            for reason, text in words.REASONS.items()
+        },
+    }
+    return {
+        name: said.get(value, value)
+        for name, value in (("mine", clash.mine), ("theirs", clash.theirs))
     }
 
 
