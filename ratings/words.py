@@ -173,6 +173,28 @@ SAVING = {
     ),
 }
 
+# kinds of files, and of the columns in them
+FORMATS = {
+    "dilemmas": lazy("Dilemmas"),
+    "responses": lazy("Responses"),
+    "rubric": lazy("Rubric"),
+    "judgements": lazy("Scores by a model judge"),
+    "study": lazy("A study rated elsewhere: items"),
+    "study_ratings": lazy("A study rated elsewhere: ratings"),
+    "study_judgements": lazy("A study rated elsewhere: scores by model judges"),
+}
+COLUMN_KINDS = {
+    "label": lazy("label"),
+    "text": lazy("text"),
+    "whole": lazy("whole"),
+    "number": lazy("number"),
+    "names": lazy("names"),
+    "by_language": lazy("text by language"),
+    "list": lazy("list"),
+    "object": lazy("object"),
+    "boolean": lazy("true, false"),
+}
+
 STATES = {
     "draft": lazy("Draft"),
     "frozen": lazy("Frozen"),

@@ -94,7 +94,8 @@ def make_set(
         content=table(
             [
                 {"dilemma": c, "condition": condition, "language": "en", "kind": kind,
-                 "text": f"Text {n} about the case.\n\nIt has two paragraphs."}
+                 "text": f"Text {n} about the case.\n\nIt has two paragraphs.",
+                 "my note": f"made by {condition}", "score": 5}
                 for n, (c, condition, kind) in enumerate(places)
             ]
         ),

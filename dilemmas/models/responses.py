@@ -122,6 +122,7 @@ class ResponsePart(models.Model):
     version = models.ForeignKey(ResponseVersion, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveSmallIntegerField(default=1)
     raw = models.TextField(blank=True)
+    extra = models.JSONField(default=dict, blank=True)  # the file's other columns, as they were
 
     class Meta:
         ordering = ("version", "number")

@@ -1,7 +1,7 @@
 """What judges will read of each response: the text that the program proposes, and a person's decision."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
@@ -23,36 +23,6 @@ class StillTells(BlindingRefused):
     def __init__(self, findings: Sequence[tuple[int, blinding.Finding]]) -> None:
         super().__init__(_("This text may still tell its condition. Nothing has been saved yet."))
         self.findings = findings
-
-
-@dataclass(frozen=True)
-class Unblinded:
-    """A version that was just imported, with its raw parts and their language (empty: not said)."""
-
-    version: ResponseVersion
-    parts: Mapping[int, str]
-    language: str
-
-
-def propose(rows: Sequence[Unblinded], *, labels: Sequence[str], look: bool = True) -> None:
-    """Propose a text for each version: clean where nothing was found, else held for a person.
-
-    Inside the caller's transaction. `look=False` takes the texts as they are.
-    """
-    made, texts = [], []
-    for row in rows:
-        findings, proposed = [], dict(row.parts)
-        for part, raw in row.parts.items() if look else ():
-            found = blinding.blind(raw, condition_labels=labels, language=row.language)
-            findings += [{"part": part, **asdict(finding)} for finding in found.findings]
-            proposed[part] = found.text
-        state = Blinding.State.HELD if findings else Blinding.State.CLEAN
-        made.append(Blinding(version=row.version, number=1, state=state, findings=findings))
-        texts.append(proposed)
-    for one, proposed in zip(Blinding.objects.bulk_create(made), texts, strict=True):
-        BlindedPart.objects.bulk_create(
-            BlindedPart(blinding=one, number=part, text=text) for part, text in proposed.items()
-        )
 
 
 def look_again(response_set: ResponseSet, *, labels: Sequence[str]) -> int:

@@ -10,11 +10,11 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from awb_panel.accounts.models import User
-from dilemmas.models import ResponseSet, RubricVersion
+from dilemmas.models import Collection, ResponseSet, RubricVersion
+from dilemmas.services.reading import ImportRefused
 from ratings.models.people import Role
 from ratings.services.protocols import DEFAULTS, MARKDOWN, MOST_REPEATS, ORDERS, RATIONALES
-from ratings.services.studies import RESERVED
-from ratings.services.uploads import KINDS
+from ratings.services.studies import RESERVED, parse_scale
 
 _LANGUAGES = settings.LANGUAGES
 
@@ -64,25 +64,74 @@ class ImportForm(forms.Form):
     kind = forms.ChoiceField(
         choices=[
             ("dilemmas", _("Dilemmas")),
-            ("rubric", _("Rubric")),
             ("responses", _("Responses")),
+            ("rubric", _("Rubric")),
             ("judgements", _("Scores by a model judge")),
         ],
         label=_("What is in the file?"),
     )
-    file = forms.FileField(label=_("File (CSV, JSON or JSONL)"), max_length=255)
+    file = forms.FileField(label=_("File (CSV, JSON, JSONL or XLSX)"), max_length=255)
     target = forms.CharField(
         max_length=100,
         required=False,
         label=_("Name"),
         help_text=_("Dilemmas: of their collection. Responses and scores: of the response set."),
     )
+    collection = forms.ModelChoiceField(
+        Collection.objects.exclude(name__startswith="study:").order_by("name"),
+        required=False,
+        to_field_name="name",
+        empty_label=_("the one that has these codes"),
+        label=_("Collection of the dilemmas"),
+        help_text=_("For responses, and only if more than one collection has these codes."),
+    )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        assert set(KINDS) == {key for key, _label in self.fields["kind"].choices}  # type: ignore[attr-defined]
         if cleaned.get("kind") != "rubric" and not cleaned.get("target", "").strip():
             self.add_error("target", _("Give a name."))
+        return cleaned
+
+
+class StudyForm(forms.Form):
+    """A study that was rated elsewhere: its files, and what it is called."""
+
+    items = forms.FileField(label=_("Items"), max_length=255)
+    ratings = forms.FileField(label=_("Ratings"), max_length=255)
+    judgements = forms.FileField(
+        required=False, label=_("Scores by model judges, if there are any"), max_length=255
+    )
+    title = forms.CharField(max_length=200, label=_("Title"))
+    slug = forms.SlugField(
+        max_length=80,
+        required=False,
+        label=_("Address"),
+        help_text=_(
+            "Small letters, figures and hyphens, as part of the panel's address. If you leave it "
+            "empty, it is made from the title."
+        ),
+    )
+    scale = forms.CharField(
+        max_length=4_000,
+        label=_("Scale"),
+        help_text=_("The lowest and the highest level, as in 1-5; or all of them: 0,0.5,1."),
+    )
+
+    def clean_scale(self) -> str:
+        scale: str = self.cleaned_data["scale"]
+        try:
+            parse_scale(scale)
+        except ImportRefused:
+            message = _("Write the lowest and the highest level: 1-5.")
+            raise forms.ValidationError(message) from None
+        return scale
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "slug" in cleaned and "title" in cleaned:
+            cleaned["slug"] = (cleaned["slug"] or slugify(cleaned["title"])[:80]).strip("-_")
+            if not cleaned["slug"]:
+                self.add_error("slug", _("Write an address: the title has no letter for one."))
         return cleaned
 
 

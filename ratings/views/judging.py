@@ -399,14 +399,10 @@ def _in_words(criterion: CriterionItem, clash: Clash | None) -> dict[str, str] |
     """Two answers as the page names them, not as the form spells them."""
     if clash is None:
         return None
-    said = {level.value: f"{level.value} {level.short}" for level in criterion.levels} | {
-        "": _("no answer"),
-        CANNOT: _("I cannot judge this"),
-        **{
-            f"{CANNOT}{reason}": f"{_('I cannot judge this')} ({text})"
-            for reason, text in words.REASONS.items()
-        },
-    }
+    unable = _("I cannot judge this")
+    said = {level.value: f"{level.value} {level.short}" for level in criterion.levels}
+    said |= {"": _("no answer"), CANNOT: unable}
+    said |= {f"{CANNOT}{key}": f"{unable} ({text})" for key, text in words.REASONS.items()}
     return {
         name: said.get(value, value)
         for name, value in (("mine", clash.mine), ("theirs", clash.theirs))

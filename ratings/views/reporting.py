@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from ratings import tasks
 from ratings.models import Job, Report
 from ratings.permissions import panel_for
-from ratings.reports.export import COLUMNS, rating_rows
+from ratings.reports.export import COLUMNS, rating_rows, response_rows
 from ratings.reports.render import view_of
 from ratings.views.requests import PersonRequest
 
@@ -97,6 +97,7 @@ def ratings_json(request: PersonRequest, slug: str) -> HttpResponse:
         "panel": slug,
         "exported_at": timezone.now().isoformat(),
         "ratings": rows,
+        "responses": list(response_rows(panel)),
     }
     response = HttpResponse(
         json.dumps(document, ensure_ascii=False), content_type="application/json; charset=utf-8"

@@ -15,6 +15,7 @@ PURE = (
     "ratings.design",
     "ratings.gate",
     "dilemmas.blinding",
+    "dilemmas.looking",
     "dilemmas.canonical",
     "dilemmas.findings",
     "dilemmas.markdown",

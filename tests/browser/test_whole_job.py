@@ -21,7 +21,7 @@ SCORES = json.loads((HAND / "scores.json").read_text())["tables"]
 def import_file(page, kind: str, file: str, target: str) -> None:
     page.goto("/coordinate/import/")
     page.get_by_label("What is in the file?").select_option(kind)
-    page.get_by_label("File (CSV, JSON or JSONL)").set_input_files(HAND / file)
+    page.get_by_label("File (CSV, JSON, JSONL or XLSX)").set_input_files(HAND / file)
     page.get_by_label("Name").fill(target)
     page.get_by_role("button", name="Look at it").click()
     page.get_by_role("button", name="Import it").click()
@@ -32,6 +32,7 @@ def set_up(page, slug: str) -> None:
     """Import, make the panel, blind, write the protocol, freeze and open."""
     import_file(page, "dilemmas", "dilemmas.csv", slug)
     import_file(page, "responses", "responses.csv", slug)
+    page.get_by_role("link", name="Import more").click()
     page.get_by_role("button", name="Import the semantic rubric").click()
     if page.get_by_role("button", name="Import it").is_visible():
         page.get_by_role("button", name="Import it").click()

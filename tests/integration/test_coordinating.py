@@ -164,7 +164,8 @@ def test_nothing_is_written_before_confirming():
     done = client.post(kept.url, follow=True)
     assert "7 new, 0 changed, 0 as they were" in text_of(done)
     assert Dilemma.objects.count() == before + 7
-    assert not Upload.objects.exists()
+    assert not Upload.objects.exclude(content=b"").exists(), "its bytes are forgotten"
+    assert client.post(kept.url).url == kept.url, "a second click does nothing"
     again = upload(client)
     assert "importing would change nothing" in text_of(client.get(again.url))
 
@@ -177,7 +178,7 @@ def test_import_shows_every_problem_with_its_line_and_writes_nothing():
     for page in (client.get(kept.url), client.post(kept.url)):
         assert page.status_code == 422
         assert "Nothing was imported: 60 things must be mended first." in text_of(page)
-        assert "Line 2, code: The code is empty. Write one, like AWB-001." in text_of(page)
+        assert "Line 2, code: The cell is empty. Fill it in, for example: EX-001." in text_of(page)
         assert page.content.decode().count("<li>") == 51, "the first 50, and how many more"
     assert Dilemma.objects.count() == before
 
@@ -187,9 +188,10 @@ def test_known_content_is_replaced_only_when_asked_for():
     client.post(upload(client).url)
     changed = upload(client, DILEMMAS.replace(b"Context 3", b"Another context"))
     refused = client.get(changed.url)
-    assert refused.status_code == 422 and "?update" in refused.content.decode()
-    assert "6 are here already" in text_of(client.get(f"{changed.url}?update"))
-    client.post(changed.url, {"update": "1"})
+    assert refused.status_code == 422 and 'name="update"' in refused.content.decode()
+    client.post(changed.url, {"action": "look", "update": "1"})
+    assert "6 are here already" in text_of(client.get(changed.url))
+    client.post(changed.url, {"action": "import"})
     assert Dilemma.objects.get(code="D-3").versions.count() == 2
 
 
