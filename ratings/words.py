@@ -44,6 +44,9 @@ REFUSALS = {
     "knows_the_conditions": lazy(
         "This person can see the conditions of these responses, so cannot judge them."
     ),
+    "judges_these_responses": lazy(
+        "This person judges these responses in a panel, so cannot see their conditions."
+    ),
     "nothing_to_guess": lazy("There is nothing to answer here, or it was answered already."),
     "unknown_condition": lazy("Choose one of the answers on the page."),
     "unknown_reason": lazy("Choose one of the reasons."),
@@ -53,6 +56,9 @@ REFUSALS = {
 OBSTACLES = {
     "no_responses": lazy("The set has no responses."),
     "blinding_undecided": lazy("Some texts may tell their condition: decide on each of them."),
+    "blinding_unconfirmed": lazy(
+        "Some decisions on texts wait for a second person, as the protocol says."
+    ),
     "blinding_missing": lazy("Some responses have no text for judges."),
     "empty_responses": lazy("Some responses are empty."),
     "no_policy": lazy("The protocol has no publication requirement yet."),
@@ -67,6 +73,15 @@ OBSTACLES = {
         "panel in their language, or import the responses again with the right one."
     ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
+}
+
+# what was decided on a text
+BLINDING = {
+    "held": lazy("waits for a decision"),
+    "clean": lazy("nothing found"),
+    "edited": lazy("edited"),
+    "accepted": lazy("accepted as it stands"),
+    "held_back": lazy("held back"),
 }
 
 # what blinding looks for in a text

@@ -41,14 +41,17 @@ def obstacles(panel: Panel) -> list[Obstacle]:
     found = []
     blindings = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
     held = blindings.undecided().count()
-    responses = Response.objects.filter(response_set=panel.response_set).count()
-    if responses == 0:
+    of_set = Response.objects.filter(response_set=panel.response_set)
+    responses = of_set.count()
+    if not of_set.kept().exists():  # type: ignore[attr-defined]
         found.append(Obstacle("no_responses"))
     if held:
         found.append(Obstacle("blinding_undecided", held))
     if responses != blindings.count():
         found.append(Obstacle("blinding_missing", responses - blindings.count()))
-    empty = BlindedPart.objects.filter(blinding__in=blindings, text="").count()
+    if panel.protocol.document.get("two_person_blinding") and blindings.unconfirmed().exists():
+        found.append(Obstacle("blinding_unconfirmed", blindings.unconfirmed().count()))
+    empty = BlindedPart.objects.filter(blinding__in=blindings.kept(), text="").count()
     if empty:
         found.append(Obstacle("empty_responses", empty))
     if panel.protocol.document["policy"] is None:
@@ -173,9 +176,13 @@ def _texts(panel: Panel) -> dict[str, Any]:
     texts = DilemmaText.objects.filter(
         version__in=versions, language=panel.content_language
     ).select_related("version__dilemma")
-    parts = BlindedPart.objects.filter(
-        blinding__in=Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
-    ).values_list("blinding__version__response_id", "number", "text")
+    newest = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
+    parts = BlindedPart.objects.filter(blinding__in=newest.kept()).values_list(
+        "blinding__version__response_id", "number", "text"
+    )
+    held_back = newest.filter(state=Blinding.State.HELD_BACK).values_list(
+        "version__response_id", "reason"
+    )
     return {
         "language": panel.content_language,
         "dilemmas": sorted(
@@ -183,6 +190,7 @@ def _texts(panel: Panel) -> dict[str, Any]:
             for t in texts
         ),
         "responses": sorted([pk, number, sha256_of_text(text)] for pk, number, text in parts),
+        **({"held_back": sorted(map(list, held_back))} if held_back else {}),
     }
 
 
@@ -251,7 +259,8 @@ def _dilemmas_without_text(panel: Panel) -> int:
 def _responses_in_another_language(panel: Panel) -> int:
     """Responses whose file said a language that is not the panel's; those that said none may stay."""
     blindings = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
-    said = blindings.exclude(version__language="").values_list("version__language", flat=True)
+    kept = blindings.kept().exclude(version__language="")
+    said = kept.values_list("version__language", flat=True)
     return sum(_main_language(one) != _main_language(panel.content_language) for one in said)
 
 

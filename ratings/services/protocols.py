@@ -28,6 +28,7 @@ DEFAULTS: dict[str, Any] = {
     "judges_per_response": None,  # how many of the judges read each response; None is all of them
     "repeats": 0,  # responses that each judge is served twice
     "publish_missed": False,
+    "two_person_blinding": False,  # whether a second person confirms each decision on a text
     "max_missing_share": 0.05,
     "contrasts": [],  # pairs of condition labels, the first minus the second
     "model_judgements": "as imported",

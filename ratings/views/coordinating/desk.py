@@ -26,6 +26,7 @@ _PLACES = {
     "no_policy": "protocol",
     "blinding_undecided": "blinding",
     "blinding_missing": "blinding",
+    "blinding_unconfirmed": "blinding",
     "empty_responses": "blinding",
 }
 
