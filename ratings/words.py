@@ -65,6 +65,9 @@ OBSTACLES = {
     "levels_without_text": lazy(
         "Some levels of the rubric are not written out in the panel's language."
     ),
+    "rubric_incomplete": lazy(
+        "The rubric has no criteria, or some of them have fewer than two levels."
+    ),
     "criteria_not_shown": lazy(
         "Some criteria are of a kind, or of a part, that the rating page cannot show yet."
     ),
@@ -74,6 +77,28 @@ OBSTACLES = {
     ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
 }
+
+# why a rubric's version cannot be changed
+SEALED_RUBRIC = lazy(
+    "This version is sealed by a frozen panel: nobody can change it. If a wording is unclear, say "
+    "it to all judges as a clarification, which is dated. A change of what a criterion or a level "
+    "means is refused, because scores given before it would mean something else: make a new "
+    "version, and a new panel with it."
+)
+RUBRIC_OF_OTHERS = lazy(
+    "A panel that you do not coordinate uses this version, and would change with it. Make a new "
+    "version from it."
+)
+
+# kinds of criteria, and what of a response one is about
+KINDS = {
+    "ordinal": lazy("Levels in order"),
+    "yes_no": lazy("Yes or no"),
+    "choice": lazy("A choice without order"),
+    "number": lazy("A number"),
+    "tag": lazy("Yes or no, with a quotation"),
+}
+SCOPES = {"whole": lazy("The whole response"), "part": lazy("Each stage by itself")}
 
 # what was decided on a text
 BLINDING = {
@@ -194,6 +219,7 @@ STATES = {
 EVENTS = {
     "panel_created": lazy("panel created"),
     "protocol_written": lazy("protocol written"),
+    "rubric_chosen": lazy("rubric chosen"),
     "panel_frozen": lazy("panel frozen"),
     "panel_opened": lazy("panel opened"),
     "panel_closed": lazy("panel closed"),

@@ -248,6 +248,12 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
         provenance=document.get("provenance", ""),
         content_sha256=sha256(document),
     )
+    write_rubric_content(version, document)
+    return version
+
+
+def write_rubric_content(version: RubricVersion, document: dict[str, Any]) -> None:
+    """Write the texts and criteria of a version that has none."""
     titles, norms = document.get("title", {}), document.get("norms", {})
     instructions = document.get("instructions", {})
     for language in sorted(set(titles) | set(norms) | set(instructions)):
@@ -269,9 +275,9 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
             asks_rationale=item.get("asks_rationale", True),
             boundary_lower=boundary.get("lower"),
             boundary_upper=boundary.get("upper"),
+            applicability=item.get("applicability", {}),
         )
         _write_criterion_texts(criterion, item)
-    return version
 
 
 def _write_criterion_texts(criterion: Criterion, item: dict[str, Any]) -> None:

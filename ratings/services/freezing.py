@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count
 
 from dilemmas.canonical import canonical, sha256, sha256_of_text
 from dilemmas.models import (
@@ -56,11 +57,19 @@ def obstacles(panel: Panel) -> list[Obstacle]:
         found.append(Obstacle("empty_responses", empty))
     if panel.protocol.document["policy"] is None:
         found.append(Obstacle("no_policy"))
-    unlike = Criterion.objects.filter(version=panel.rubric_version).exclude(
-        kind=Criterion.Kind.ORDINAL, scope=Criterion.Scope.WHOLE
+    criteria = Criterion.objects.filter(version=panel.rubric_version)
+    without_scale = criteria.annotate(n=Count("levels")).filter(n__lt=2).count()
+    if without_scale or not criteria.exists():
+        found.append(Obstacle("rubric_incomplete", max(1, without_scale)))
+    # The rating page shows levels of the whole response only, at every stage, so far.
+    unlike = sum(
+        one.kind != Criterion.Kind.ORDINAL
+        or one.scope != Criterion.Scope.WHOLE
+        or bool(one.applicability.get("stages"))
+        for one in criteria
     )
-    if unlike.exists():  # the rating page shows levels of the whole response only, so far
-        found.append(Obstacle("criteria_not_shown", unlike.count()))
+    if unlike:
+        found.append(Obstacle("criteria_not_shown", unlike))
     without = _levels_without_text(panel)
     if without:
         found.append(Obstacle("levels_without_text", without))

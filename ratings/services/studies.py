@@ -43,7 +43,7 @@ ITEM_COLUMNS = (
 RATING_COLUMNS = ("item_id", "rater_id", "criterion", "score", "rationale")
 JUDGEMENT_COLUMNS = ("item_id", "judge", "repetition", "criterion", "score")
 ALGORITHM = "unknown (imported)"
-RESERVED = ("new", "import")  # pages that stand where a panel's would
+RESERVED = ("new", "import", "rubrics")  # pages that stand where a panel's would
 _BATCH = 2_000
 _SEED = 20_261_201  # nothing was registered, so the seed is the same for every imported study
 
