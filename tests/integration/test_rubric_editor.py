@@ -418,6 +418,7 @@ def test_preview_has_the_parts_of_the_judges_page_in_each_language(cast):
     assert "A small rubric" in html
     assert "Una rúbrica petita" in client.get(path + "?language=ca").content.decode()
     assert client.get(path + "?language=zz").status_code == 200
+    assert html.count('name="language" value="') == 3, "the page's own languages are all there"
 
 
 def test_a_judge_reads_when_a_criterion_applies():
@@ -433,6 +434,14 @@ def test_a_judge_reads_when_a_criterion_applies():
     assert obstacles(panel) == []
     page = as_(cast.coordinator).get(f"/coordinate/rubrics/{panel.rubric_version_id}/preview/")
     assert page.content.decode().count("Only if two disagree.") == 4
+
+
+def test_the_panels_page_names_what_its_judges_would_miss(cast):
+    client, path = as_(cast.coordinator), "/coordinate/panel/rubric/"
+    assert "still missing" not in text_of(client.get(path)), "Catalan is not this panel's"
+    edit(client, version_path(cast) + "criteria/1/", question__en="")
+    page = text_of(client.get(path))
+    assert "Criterion «opposition», English: It has no question. Write it." in page
 
 
 def test_codes_are_taken_once(cast):

@@ -204,7 +204,7 @@ def rubric_preview(request: PersonRequest, pk: int) -> HttpResponse:
     shown = rubric_item(version, language=language)
     context = {
         "version": version,
-        "languages": [(one, documents.language_name(one)) for one in languages],
+        "spoken": [(one, documents.language_name(one)) for one in languages],
         "language": language,
         "instructions": instructions_text(version, language=language),
         "rubric": shown,
@@ -237,6 +237,8 @@ def panel_rubric(request: PersonRequest, slug: str) -> HttpResponse:
         except Refused as error:
             refused = words.sentence(error)
     version = versions.filter(pk=panel.rubric_version_id).first()
+    gaps = documents.missing(documents.document_of(version)) if version else []
+    needed = [one for one in gaps if one.language in ("", panel.content_language)]
     context = {
         "panel": panel,
         "form": form,
@@ -244,7 +246,7 @@ def panel_rubric(request: PersonRequest, slug: str) -> HttpResponse:
         "version": version,
         "draft": panel.state == Panel.State.DRAFT,
         "can_clarify": panel.state in (Panel.State.FROZEN, Panel.State.OPEN),
-        "missing": documents.missing(documents.document_of(version))[:_MOST] if version else [],
+        "missing": needed[:_MOST],
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "ratings/coordinating/panel_rubric.html", context, status=status)
