@@ -90,16 +90,6 @@ RUBRIC_OF_OTHERS = lazy(
     "version from it."
 )
 
-# kinds of criteria, and what of a response one is about
-KINDS = {
-    "ordinal": lazy("Levels in order"),
-    "yes_no": lazy("Yes or no"),
-    "choice": lazy("A choice without order"),
-    "number": lazy("A number"),
-    "tag": lazy("Yes or no, with a quotation"),
-}
-SCOPES = {"whole": lazy("The whole response"), "part": lazy("Each stage by itself")}
-
 # what was decided on a text
 BLINDING = {
     "held": lazy("waits for a decision"),

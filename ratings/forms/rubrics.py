@@ -20,9 +20,16 @@ from dilemmas.services.rubric_documents import (
     texts_in,
     value_text,
 )
-from ratings.words import KINDS, SCOPES
 
 MOST_LEVELS = 101
+KINDS = {
+    "ordinal": _("Levels in order"),
+    "yes_no": _("Yes or no"),
+    "choice": _("A choice without order"),
+    "number": _("A number"),
+    "tag": _("Yes or no, with a quotation"),
+}
+SCOPES = {"whole": _("The whole response"), "part": _("Each stage by itself")}
 
 
 class NewRubricForm(forms.Form):

@@ -4,7 +4,9 @@ import json
 import re
 
 import pytest
+from django.core import mail
 from django.db import IntegrityError, transaction
+from django.test import Client
 from django.utils import timezone
 
 from awb_panel.accounts.models import User
@@ -291,6 +293,11 @@ def test_a_second_coordinator_is_invited_unless_a_judge_of_these_responses():
     client = as_(cast.coordinator)
     data = {"email": "second@panel.test", "role": "coordinator", "language": "en"}
     assert client.post("/coordinate/panel/judges/", data).status_code == 200
+    [message] = mail.outbox
+    assert message.subject == 'Invitation to run the panel "Panel panel"'
+    assert "so you could not judge it" in message.body
+    link = re.search(r"/invitation/[\w-]+/", message.body)[0]
+    assert "You are invited to run this panel" in text_of(Client().get(link))
     accept(invitation=Invitation.objects.get(panel=cast.panel), at=timezone.now())
     second = User.objects.get(email="second@panel.test")
     assert as_(second).get(LIST).status_code == 200

@@ -18,12 +18,12 @@ from dilemmas.services.rubric_editing import (
     new_version,
     save_rubric,
 )
+from ratings.forms.rubrics import KINDS, SCOPES
 from ratings.models import Panel
 from ratings.services.errors import Refused
 from ratings.services.freezing import freeze_panel, manifest_parts, obstacles
 from ratings.services.panels import choose_rubric
 from ratings.services.serving import rubric_item
-from ratings.words import KINDS, SCOPES
 from tests.cast import CRITERIA, NOW, draft_panel, make_rubric, open_cast, rubric_document
 from tests.integration.test_blinding import as_, text_of
 

@@ -18,6 +18,7 @@ from dilemmas.services.rubric_documents import Document, RubricProblem
 from dilemmas.services.rubric_editing import ChangedMeanwhile, RubricRefused
 from ratings import words
 from ratings.forms.rubrics import (
+    KINDS,
     CriterionForm,
     NewCriterionForm,
     NewRubricForm,
@@ -278,7 +279,7 @@ def _rows(document: Document) -> list[dict[str, Any]]:
             "position": position,
             "key": item["key"],
             "name": next(filter(None, item["name"].values()), item["key"]),
-            "kind": words.KINDS[item["kind"]],
+            "kind": KINDS[item["kind"]],
             "levels": len(item["levels"]),
             "missing": gaps.count(position - 1),
         }
