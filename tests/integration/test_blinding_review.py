@@ -297,7 +297,9 @@ def test_a_second_coordinator_is_invited_unless_a_judge_of_these_responses():
     assert message.subject == 'Invitation to run the panel "Panel panel"'
     assert "so you could not judge it" in message.body
     link = re.search(r"/invitation/[\w-]+/", message.body)[0]
-    assert "You are invited to run this panel" in text_of(Client().get(link))
+    assert "You are invited to run this panel" in text_of(
+        Client().get(link, headers={"accept-language": "en"})
+    )
     accept(invitation=Invitation.objects.get(panel=cast.panel), at=timezone.now())
     second = User.objects.get(email="second@panel.test")
     assert as_(second).get(LIST).status_code == 200
