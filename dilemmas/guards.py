@@ -266,7 +266,24 @@ def dilemmas_guards() -> list[Guard]:
     guards += part_of_sealed("dilemmas_leveltext", _BY_LEVEL)
     guards += _identity_guards()
     guards += append_only("dilemmas_provenance")
+    guards += _confirmation_guards()
     return guards
+
+
+def _confirmation_guards() -> list[Guard]:
+    """A second person confirms, and only what can still be changed."""
+    table = "dilemmas_blindingconfirmation"
+    decision = "SELECT 1 FROM dilemmas_blinding b WHERE b.id = NEW.blinding_id AND "
+    return [
+        *append_only(table),
+        Guard(
+            f"{table}_second",
+            table,
+            "INSERT",
+            f"EXISTS ({decision}(b.actor = NEW.actor OR b.sealed_at IS NOT NULL))",
+            "a decision is confirmed by another person, before the freeze",
+        ),
+    ]
 
 
 def _identity_guards() -> list[Guard]:

@@ -3,10 +3,11 @@
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
+from dilemmas.models import RubricVersion
 from ratings.models import Batch, Clarification, Consent, Judge, Panel, Slot
 from ratings.models.people import Role
 
@@ -44,6 +45,42 @@ def owner_only(user: User) -> None:
     """Content and new panels are the owner's; to everybody else the page does not exist."""
     if not user.is_owner:
         raise Http404
+
+
+def rubric_versions_for(user: User) -> "QuerySet[RubricVersion]":
+    """Return every version of the rubrics that the person may work on.
+
+    The owner's are all; a coordinator's, those of an own panel and those that they have written.
+    """
+    versions = RubricVersion.objects.exclude(rubric__code__startswith="study-")
+    versions = versions.select_related("rubric").order_by("rubric__code", "number")
+    if user.is_owner:
+        return versions
+    panels = Panel.objects.for_member(user, Role.COORDINATOR)
+    if not panels.exists():
+        return versions.none()
+    return versions.filter(
+        Q(rubric__author=user) | Q(rubric__in=panels.values("rubric_version__rubric"))
+    )
+
+
+def rubric_version_for(user: User, pk: int) -> RubricVersion:
+    """Return one of them."""
+    version = rubric_versions_for(user).filter(pk=pk).first()
+    if version is None:
+        raise Http404
+    return version
+
+
+def writes_rubrics(user: User) -> bool:
+    """Whether the person may start a rubric: the owner, and who coordinates a panel."""
+    return user.is_owner or Panel.objects.for_member(user, Role.COORDINATOR).exists()
+
+
+def others_use(user: User, version: RubricVersion) -> bool:
+    """Whether a panel that the person does not coordinate would change with the version."""
+    own = user.memberships.filter(panel=OuterRef("pk"), role=Role.COORDINATOR)
+    return Panel.objects.filter(~Exists(own), rubric_version=version).exists()
 
 
 def judge_for(user: User, slug: str) -> Judge:

@@ -45,6 +45,9 @@ REFUSALS = {
         "This person can see the conditions of these responses, so cannot judge them."
     ),
     "practice_first": lazy("The practice round comes first. The study begins after it."),
+    "judges_these_responses": lazy(
+        "This person judges these responses in a panel, so cannot see their conditions."
+    ),
     "nothing_to_guess": lazy("There is nothing to answer here, or it was answered already."),
     "unknown_condition": lazy("Choose one of the answers on the page."),
     "unknown_reason": lazy("Choose one of the reasons."),
@@ -54,11 +57,17 @@ REFUSALS = {
 OBSTACLES = {
     "no_responses": lazy("The set has no responses."),
     "blinding_undecided": lazy("Some texts may tell their condition: decide on each of them."),
+    "blinding_unconfirmed": lazy(
+        "Some decisions on texts wait for a second person, as the protocol says."
+    ),
     "blinding_missing": lazy("Some responses have no text for judges."),
     "empty_responses": lazy("Some responses are empty."),
     "no_policy": lazy("The protocol has no publication requirement yet."),
     "levels_without_text": lazy(
         "Some levels of the rubric are not written out in the panel's language."
+    ),
+    "rubric_incomplete": lazy(
+        "The rubric has no criteria, or some of them have fewer than two levels."
     ),
     "criteria_not_shown": lazy(
         "Some criteria are of a kind, or of a part, that the rating page cannot show yet."
@@ -72,6 +81,27 @@ OBSTACLES = {
         "responses to other dilemmas."
     ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
+}
+
+# why a rubric's version cannot be changed
+SEALED_RUBRIC = lazy(
+    "This version is sealed by a frozen panel: nobody can change it. If a wording is unclear, say "
+    "it to all judges as a clarification, which is dated. A change of what a criterion or a level "
+    "means is refused, because scores given before it would mean something else: make a new "
+    "version, and a new panel with it."
+)
+RUBRIC_OF_OTHERS = lazy(
+    "A panel that you do not coordinate uses this version, and would change with it. Make a new "
+    "version from it."
+)
+
+# what was decided on a text
+BLINDING = {
+    "held": lazy("waits for a decision"),
+    "clean": lazy("nothing found"),
+    "edited": lazy("edited"),
+    "accepted": lazy("accepted as it stands"),
+    "held_back": lazy("held back"),
 }
 
 # what blinding looks for in a text
@@ -206,6 +236,7 @@ STATES = {
 EVENTS = {
     "panel_created": lazy("panel created"),
     "protocol_written": lazy("protocol written"),
+    "rubric_chosen": lazy("rubric chosen"),
     "panel_frozen": lazy("panel frozen"),
     "panel_opened": lazy("panel opened"),
     "panel_closed": lazy("panel closed"),

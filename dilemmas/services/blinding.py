@@ -3,12 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dilemmas import blinding
-from dilemmas.models import BlindedPart, Blinding, Condition, ResponseSet, ResponseVersion
+from dilemmas.finder import finder_version
+from dilemmas.models import (
+    BlindedPart,
+    Blinding,
+    BlindingConfirmation,
+    Condition,
+    ResponseSet,
+    ResponseVersion,
+)
 from dilemmas.models.responses import BlindingQuerySet
 from dilemmas.services import provenance
 
@@ -48,6 +57,7 @@ def look_again(response_set: ResponseSet, *, labels: Sequence[str]) -> int:
                 number=row.number + 1,
                 state=Blinding.State.HELD,
                 findings=found,
+                finder=finder_version(),
             )
             BlindedPart.objects.bulk_create(
                 BlindedPart(blinding=again, number=part, text=text) for part, text in raw.items()
@@ -70,10 +80,7 @@ def decide_blinding(
     Raises `BlindingRefused` if the version is sealed or a text is empty; unless the person decides
     `knowing` what is left, `StillTells` if the texts still have something that tells.
     """
-    version = ResponseVersion.objects.select_for_update().get(pk=blinding_.version_id)
-    newest = version.blindings.order_by("-number").first()
-    if version.sealed_at or newest is None or newest.sealed_at:
-        raise BlindingRefused(_("The panel is frozen: this text can no longer be changed."))
+    version, newest = _open(blinding_)
     raw = dict(version.parts.values_list("number", "raw"))
     if set(texts) != set(raw) or any(not text.strip() for text in texts.values()):
         raise BlindingRefused(_("The text is empty. Write what judges will read."))
@@ -81,17 +88,85 @@ def decide_blinding(
     if left:
         raise StillTells(left)
     state = Blinding.State.ACCEPTED if texts == raw else Blinding.State.EDITED
+    return _append(newest, state=state, texts=texts, actor=actor, at=at)
+
+
+@transaction.atomic
+def hold_back(*, blinding_: Blinding, reason: str, actor: str, at: datetime) -> Blinding:
+    """Take a response out of what is judged, and say why; another decision takes it in again.
+
+    Raises `BlindingRefused` if the version is sealed or no reason is given.
+    """
+    _version, newest = _open(blinding_)
+    if not reason.strip():
+        raise BlindingRefused(_("Say why this response is held back: the report says so too."))
+    texts = dict(newest.parts.values_list("number", "text"))
+    state = Blinding.State.HELD_BACK
+    return _append(newest, state=state, texts=texts, actor=actor, at=at, reason=reason.strip())
+
+
+@transaction.atomic
+def confirm_blinding(*, blinding_: Blinding, actor: str, at: datetime) -> BlindingConfirmation:
+    """Record a second person's yes to the decision that was read. Saying so twice changes nothing.
+
+    Raises `BlindingRefused` if it was decided anew meanwhile, is the person's own decision or
+    nobody's, or the version is sealed.
+    """
+    version, newest = _open(blinding_)
+    if newest.pk != blinding_.pk:
+        raise BlindingRefused(_("Somebody has decided anew meanwhile: read the text again."))
+    if newest.state not in Blinding.BY_A_PERSON:
+        raise BlindingRefused(
+            _("Nobody has decided on this text yet: there is nothing to confirm.")
+        )
+    if newest.actor == actor:
+        raise BlindingRefused(_("This is your own decision: another person must confirm it."))
+    given, made = BlindingConfirmation.objects.get_or_create(
+        blinding=newest, defaults={"actor": actor, "at": at}
+    )
+    if made:
+        payload = {"version": version.pk, "number": newest.number}
+        provenance.record(kind="blinding_confirmed", payload=payload, actor=actor, at=at)
+    return given
+
+
+def _open(blinding_: Blinding) -> tuple[ResponseVersion, Blinding]:
+    """Return the version, locked, and its newest blinding. Raises `BlindingRefused` if sealed."""
+    version = ResponseVersion.objects.select_for_update().get(pk=blinding_.version_id)
+    newest = version.blindings.order_by("-number").first()
+    if version.sealed_at or newest is None or newest.sealed_at:
+        raise BlindingRefused(_("The panel is frozen: this text can no longer be changed."))
+    return version, newest
+
+
+def _append(
+    newest: Blinding,
+    *,
+    state: Blinding.State,
+    texts: Mapping[int, str],
+    actor: str,
+    at: datetime,
+    reason: str = "",
+) -> Blinding:
     decided = Blinding.objects.create(
-        version=version,
+        version_id=newest.version_id,
         number=newest.number + 1,
         state=state,
         findings=newest.findings,
+        finder=finder_version(),
+        reason=reason,
         actor=actor,
     )
     BlindedPart.objects.bulk_create(
         BlindedPart(blinding=decided, number=part, text=text) for part, text in texts.items()
     )
-    payload = {"version": version.pk, "state": state.value, "number": decided.number}
+    payload: dict[str, Any] = {
+        "version": decided.version_id,
+        "state": state.value,
+        "number": decided.number,
+        "finder": decided.finder,
+    }
+    payload |= {"reason": reason} if reason else {}
     provenance.record(kind="blinding_decided", payload=payload, actor=actor, at=at)
     return decided
 

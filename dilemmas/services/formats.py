@@ -213,6 +213,14 @@ CRITERION = Format(
         Column("name", "by_language", example='{"en": "Real opposition"}', required=True),
         Column("question", "by_language", example='{"en": "Are there two positions …?"}'),
         Column(
+            "applicability", "object",
+            lazy(
+                "stages: the numbers of the stages at which it is asked (all, if none is named); "
+                "text, by language: when it applies, for judges to read"
+            ),
+            '{"stages": [2], "text": {…}}',
+        ),
+        Column(
             "boundary", "object",
             lazy(
                 "what separates two neighbouring levels: their values (lower, upper) and a text "

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from awb_panel.accounts.models import User
+from dilemmas.finder import finder_version
 from dilemmas.looking import proposals
 from dilemmas.models import (
     BlindedPart,
@@ -79,6 +80,7 @@ class _Found:
 
     findings: list[dict[str, Any]]
     proposed: dict[int, str]
+    finder: str = ""  # none has looked
 
 
 @dataclass
@@ -361,7 +363,7 @@ def _look(
     texts = [(item.parts[part], item.language) for item, part in parts]
     made = zip(parts, proposals(texts, labels=labels), strict=True)
     for n, ((item, part), proposal) in enumerate(made, start=1):
-        found = looked.setdefault(item.key, _Found([], {}))
+        found = looked.setdefault(item.key, _Found([], {}, finder_version()))
         found.findings.extend({"part": part, **asdict(one)} for one in proposal.findings)
         found.proposed[part] = proposal.text
         if progress and (n % 100 == 0 or n == len(parts)):
@@ -450,6 +452,7 @@ def _write_versions(
             number=1,
             state=Blinding.State.HELD if one.findings else Blinding.State.CLEAN,
             findings=one.findings,
+            finder=one.finder,
         )
         for version, one in zip(versions, found, strict=True)
     )

@@ -72,6 +72,12 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
         provenance=document.get("provenance", ""),
         content_sha256=sha256(document),
     )
+    write_rubric_content(version, document)
+    return version
+
+
+def write_rubric_content(version: RubricVersion, document: dict[str, Any]) -> None:
+    """Write the texts and criteria of a version that has none."""
     titles, norms = document.get("title", {}), document.get("norms", {})
     instructions = document.get("instructions", {})
     for language in sorted(set(titles) | set(norms) | set(instructions)):
@@ -93,9 +99,9 @@ def write_rubric(rubric: Rubric, number_: int, document: dict[str, Any]) -> Rubr
             asks_rationale=item.get("asks_rationale", True),
             boundary_lower=boundary.get("lower"),
             boundary_upper=boundary.get("upper"),
+            applicability=item.get("applicability", {}),
         )
         _write_criterion_texts(criterion, item)
-    return version
 
 
 def _write_criterion_texts(criterion: Criterion, item: dict[str, Any]) -> None:
@@ -167,6 +173,7 @@ def _check_criterion(item: dict[str, Any], column: str, problems: Problems) -> N
     if not isinstance(item.get("asks_rationale", True), bool):
         problems.add(0, column, _("«asks_rationale» is true or false."), _("Mend it."))
     _check_texts(item, (("name", 200), ("question", None)), column, problems)
+    _check_applicability(item.get("applicability", {}), column, problems)
     if not item.get("name"):
         problems.add(0, column, _("It has no name."), _('Write {"ca": "…", "en": "…"}.'))
     levels = item.get("levels")
@@ -181,6 +188,23 @@ def _check_criterion(item: dict[str, Any], column: str, problems: Problems) -> N
         _check_boundary(item.get("boundary", {}), sorted(values), column, problems)
     for level in levels:
         _check_texts(level, (("short", _SHORT), ("full", None)), column, problems)
+
+
+def _check_applicability(applicability: Any, column: str, problems: Problems) -> None:
+    stages = applicability.get("stages", []) if isinstance(applicability, dict) else None
+    if not isinstance(stages, list) or any(
+        not isinstance(one, int) or isinstance(one, bool) or one < 1 for one in stages
+    ):
+        problems.add(
+            0,
+            column,
+            _(
+                "«applicability» is an object with «stages», a list of whole numbers from 1, and «text»."
+            ),
+            _("See docs/import.md."),
+        )
+        return
+    _check_texts(applicability, (("text", None),), column, problems)
 
 
 def _check_boundary(boundary: Any, values: list[float], column: str, problems: Problems) -> None:

@@ -163,6 +163,7 @@ class ProtocolForm(forms.Form):
         required=False,
     )
     publish_missed = forms.BooleanField(required=False)
+    two_person_blinding = forms.BooleanField(required=False)
     judges_planned = forms.IntegerField(min_value=2, max_value=300, label=_("Judges planned"))
     judges_qualification = forms.CharField(
         required=False, max_length=2000, label=_("Their qualification")
@@ -266,6 +267,7 @@ class InvitationForm(forms.Form):
         choices=[
             (Role.JUDGE.value, _("Judge")),
             (Role.OBSERVER.value, _("Observer")),
+            (Role.COORDINATOR.value, _("Coordinator")),
         ],
         label=_("Role"),
     )

@@ -24,9 +24,8 @@ def still_tells(
 
     Which dilemmas are left out of a larger set follows from their names alone.
     """
-    responses = Response.objects.filter(
-        response_set=panel.response_set_id, kind=Response.Kind.RESPONSE
-    )
+    kept: QuerySet[Response] = Response.objects.kept()  # type: ignore[attr-defined]
+    responses = kept.filter(response_set=panel.response_set_id, kind=Response.Kind.RESPONSE)
     homes = {
         pk: cluster or dilemma
         for pk, dilemma, cluster in responses.values_list("pk", "dilemma__code", "cluster")
@@ -66,6 +65,15 @@ def sealed(panel: Panel, *, by: datetime | None) -> QuerySet[Blinding]:
     """Return the texts that the panel fixed; none for a study that was judged elsewhere."""
     if panel.origin != Panel.Origin.NATIVE:
         return Blinding.objects.none()
+    return _sealed(panel, by).exclude(state=Blinding.State.HELD_BACK)
+
+
+def held_back(panel: Panel, *, by: datetime | None) -> QuerySet[Blinding]:
+    """Return the decisions by which responses are no part of the panel."""
+    return _sealed(panel, by).filter(state=Blinding.State.HELD_BACK)
+
+
+def _sealed(panel: Panel, by: datetime | None) -> QuerySet[Blinding]:
     return Blinding.objects.filter(
         version__response__response_set=panel.response_set_id,
         version__response__kind=Response.Kind.RESPONSE,

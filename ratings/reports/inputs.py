@@ -1,7 +1,7 @@
 """What a report is computed from: the counted ratings and the sealed model judgements, as rows."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -138,7 +138,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
     by = _sealed_by(panel)
     left = blinding.findings_left(panel, blinding.sealed(panel, by=by))
     traces = read_traces(panel, by=by, left=left)
-    judgements, texts_judged = _judgements(panel, traces, by=by)
+    judgements, texts_judged = _judgements(panel, traces, responses, by=by)
     criteria = Criterion.objects.filter(version=panel.rubric_version).prefetch_related(
         "texts", "levels"
     )
@@ -163,7 +163,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
 
 
 def _judgements(
-    panel: Panel, traces: Traces, *, by: datetime | None
+    panel: Panel, traces: Traces, served: Container[int], *, by: datetime | None
 ) -> tuple[list[JudgementRow], dict[str, dict[str, int]]]:
     """Return the model judgements of the texts that judges read, and how many are which.
 
@@ -179,6 +179,8 @@ def _judgements(
     kept: list[JudgementRow] = []
     counts: dict[str, dict[str, int]] = {}
     for judge, repetition, response, criterion, score, digest in rows.iterator(chunk_size=20_000):
+        if response not in served:  # it is held back
+            continue
         judgement = JudgementRow(judge, repetition, response, criterion, score)
         known = hashes.get(judgement.response)
         text = "unknown" if not digest or not known else "same" if digest in known else "other"
@@ -199,7 +201,8 @@ def _responses(panel: Panel) -> QuerySet[Response]:
     sealed = ResponseVersion.objects.filter(
         response=OuterRef("pk"), sealed_at__lte=_sealed_by(panel)
     )
-    return Response.objects.filter(Exists(sealed), response_set=panel.response_set).exclude(
+    kept: QuerySet[Response] = Response.objects.kept()  # type: ignore[attr-defined]
+    return kept.filter(Exists(sealed), response_set=panel.response_set).exclude(
         kind=Response.Kind.PRACTICE
     )
 
@@ -238,6 +241,7 @@ def _flow(
     )
     return {
         "responses": responses.count(),
+        "held_back": _held_back(panel),
         "judges": judges.count(),
         "judges_planned": judges_planned,
         "judges_withdrawn": judges.filter(withdrawn_at__isnull=False).count(),
@@ -251,4 +255,18 @@ def _flow(
         "cannot_judge": dict(sorted(Counter(row.missing for row in scores if row.missing).items())),
         "without_text": without_text.distinct().count(),
         "served_order_known": panel.origin == Panel.Origin.NATIVE,
+    }
+
+
+def _held_back(panel: Panel) -> dict[str, Any]:
+    """Count the responses that a coordinator took out before the freeze, by condition and reason."""
+    rows = list(
+        blinding.held_back(panel, by=_sealed_by(panel)).values_list(
+            "version__response__condition__label", "reason"
+        )
+    )
+    return {
+        "responses": len(rows),
+        "by_condition": dict(sorted(Counter(label for label, _reason in rows).items())),
+        "by_reason": dict(sorted(Counter(reason for _label, reason in rows).items())),
     }

@@ -153,10 +153,12 @@ def revoke(*, invitation: Invitation, actor: str, at: datetime) -> None:
 
 
 def _refuse_if_unfit(panel: Panel, person: User, role: str) -> None:
-    """Nobody judges what they have uploaded, own or coordinate."""
+    """Nobody judges what they have uploaded, own or coordinate, nor sees what they judge."""
     if Membership.objects.filter(panel=panel, user=person).exists():
         raise Refused("already_member", email=person.email)
     if role != Role.JUDGE:
+        if Judge.objects.filter(user=person, panel__response_set=panel.response_set_id).exists():
+            raise Refused("judges_these_responses", email=person.email)
         return
     sees_conditions = (
         person.is_owner

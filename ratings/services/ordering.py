@@ -9,9 +9,12 @@ from ratings.models import Batch, Judge, Panel, Slot
 
 
 def plan_of(panel: Panel) -> Plan[int]:
-    """Return the plan, its items by dilemma's code, over what the freeze sealed; before it, over all responses of the set."""
+    """Return the plan, its items by dilemma's code, over what the freeze sealed; before it, over all
+    responses of the set that nobody has held back.
+    """
     document = panel.protocol.document
-    responses = Response.objects.filter(response_set=panel.response_set_id)
+    kept = Response.objects.kept()  # type: ignore[attr-defined]
+    responses = kept.filter(response_set=panel.response_set_id)
     freeze = getattr(panel, "freeze", None)
     if freeze is not None:  # what was imported later is no part of the panel
         responses = responses.filter(versions__blindings__sealed_at__lte=freeze.at).distinct()

@@ -29,6 +29,7 @@ DEFAULTS: dict[str, Any] = {
     "practice": True,  # practice responses, if the set has any, come first; they count nowhere
     "repeats": 0,  # responses that each judge is served twice
     "publish_missed": False,
+    "two_person_blinding": False,  # whether a second person confirms each decision on a text
     "max_missing_share": 0.05,
     "contrasts": [],  # pairs of condition labels, the first minus the second
     "model_judgements": "as imported",

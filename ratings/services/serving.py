@@ -46,6 +46,7 @@ class CriterionItem:
     boundary: str
     between: str  # the levels that it tells apart, as in "2 → 3"; empty if they are not named
     asks_rationale: bool
+    applies: str  # in words, when it applies; empty if always
     levels: Sequence[LevelItem]
 
 
@@ -117,7 +118,7 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
         .order_by("position")
         .values_list(
             "pk", "key", "text__name", "text__question", "text__boundary", "asks_rationale",
-            "norms", "title", "boundary_lower", "boundary_upper",
+            "norms", "title", "boundary_lower", "boundary_upper", "applicability",
         )
     )  # fmt: skip
     levels: dict[int, list[LevelItem]] = {}
@@ -130,7 +131,9 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
     for criterion, value, short, full in rows:
         levels.setdefault(criterion, []).append(LevelItem(f"{value:g}", short or "", full or ""))
     items, norms, title = [], "", ""
-    for pk, key, name, question, boundary, asks, its_norms, its_title, lower, upper in criteria:
+    for (
+        pk, key, name, question, boundary, asks, its_norms, its_title, lower, upper, applicability
+    ) in criteria:  # fmt: skip
         norms, title = its_norms or "", its_title or ""
         items.append(
             CriterionItem(
@@ -140,6 +143,7 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
                 boundary=boundary or "",
                 between="" if lower is None else f"{lower:g} → {upper:g}",
                 asks_rationale=asks,
+                applies=applicability.get("text", {}).get(language, ""),
                 levels=levels.get(pk, []),
             )
         )

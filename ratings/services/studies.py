@@ -39,7 +39,7 @@ from ratings.services.protocols import DEFAULTS
 from ratings.services.study_files import Score, Study, StudyFiles, parse_scale, read_study
 
 ALGORITHM = "unknown (imported)"
-RESERVED = ("new", "import")  # pages that stand where a panel's would
+RESERVED = ("new", "import", "rubrics")  # pages that stand where a panel's would
 _BATCH = 2_000
 _SEED = 20_261_201  # nothing was registered, so the seed is the same for every imported study
 

@@ -66,7 +66,7 @@ def blind(page, slug: str) -> None:
     assert held.count() == 2
     held.first.get_by_role("link").click()
     for _ in range(2):
-        box = page.locator("textarea")
+        box = page.locator("textarea[name=text-1]")
         text = box.input_value().replace("ChatGPT", "[name removed]").replace("(OBJ)", "")
         box.fill(text)
         page.get_by_role("button", name="Use this text").click()

@@ -134,7 +134,8 @@ def test_the_list_says_how_much_is_left_to_a_person():
     cast = draft_panel()
     reimport(cast, CODED)
     html = as_(cast.coordinator).get("/coordinate/panel/blinding/").content.decode()
-    row = html[html.index("<tbody>") : html.index("waits for a decision")]
+    html = html[html.index("<tbody>") :]
+    row = html[: html.index("waits for a decision")]
     assert re.findall(r'<td class="number">(\d+)</td>', row) == ["3", "1"]
 
 

@@ -605,9 +605,7 @@ class Unreachable:
         raise ConnectionRefusedError
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"email": "nobody"}, {"role": "coordinator"}, {"language": "xx"}]
-)
+@pytest.mark.parametrize("wrong", [{"email": "nobody"}, {"role": "owner"}, {"language": "xx"}])
 def test_a_wrong_invitation_sends_nothing(wrong):
     cast = draft_panel()
     page = as_(cast.coordinator).post("/coordinate/panel/judges/", INVITED | wrong)
@@ -674,4 +672,4 @@ def test_audit_lists_events_and_checks_the_chain(lift_guards):
 def test_templates_have_no_inline_script_or_style():
     folder = Path(settings.BASE_DIR) / "templates" / "ratings" / "coordinating"
     for path in folder.glob("*.html"):
-        assert not re.search(r"<script|\sstyle=|\son\w+=", path.read_text()), path.name
+        assert not re.search(r"<script(?! src=)|\sstyle=|\son\w+=", path.read_text()), path.name

@@ -1,7 +1,9 @@
 """Every address × everybody: what is not yours is not found, in the same words as what is not there."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
 from awb_panel.accounts.models import User
@@ -24,6 +26,8 @@ REFUSED = 401  # a judge's post without a session: the text is carried
 # said. The panel is open: figures, exports and publication exist for nobody yet.
 COORDINATOR = {"coordinator": 200}
 JUDGE = {"judge": 200}
+ITS_WRITERS = {"coordinator": 200, "owner": 200}  # who works on the rubric of the panel
+WRITERS = ITS_WRITERS | {"other_coordinator": 200}
 MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "home": {"GET": dict.fromkeys(ROLES, 302) | {"anonymous": 200, "stranger": 200}},
     "language": {"POST": dict.fromkeys(ROLES, 302)},
@@ -50,6 +54,11 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "import_formats": {"GET": {"owner": 200}},
     "import_example": {"GET": {"owner": 200}},
     "import_preview": {"GET": {"owner": 422}, "POST": {"owner": 422}},
+    "rubrics": {"GET": WRITERS, "POST": dict.fromkeys(WRITERS, 422)},
+    "rubric": {"GET": ITS_WRITERS, "POST": dict.fromkeys(ITS_WRITERS, 422)},
+    "rubric_criterion": {"GET": ITS_WRITERS, "POST": dict.fromkeys(ITS_WRITERS, 422)},
+    "rubric_preview": {"GET": ITS_WRITERS},
+    "panel_rubric": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "overview": {"GET": COORDINATOR},
     "blinding": {"GET": COORDINATOR},
     "blind_one": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
@@ -101,6 +110,7 @@ def world():
         "owner": cast.owner,
     }
     slug, code = cast.panel.slug, slot.batch.code
+    rubric = cast.panel.rubric_version_id
     blinding = Blinding.objects.newest_in(cast.panel.response_set).first()
     waiting = Invitation.objects.get(email="new@panel.test")
     addresses = {
@@ -129,6 +139,11 @@ def world():
         "import_preview": f"/coordinate/import/{upload.pk}/",
         "blind_one": f"/coordinate/{slug}/blinding/{blinding.pk}/",
         "overview": f"/coordinate/{slug}/",
+        "rubrics": "/coordinate/rubrics/",
+        "rubric": f"/coordinate/rubrics/{rubric}/",
+        "rubric_criterion": f"/coordinate/rubrics/{rubric}/criteria/1/",
+        "rubric_preview": f"/coordinate/rubrics/{rubric}/preview/",
+        "panel_rubric": f"/coordinate/{slug}/rubric/",
         "revoke": f"/coordinate/{slug}/judges/{waiting.pk}/revoke/",
         "report": f"/report/{slug}/",
         "report_compute": f"/report/{slug}/compute/",
@@ -182,7 +197,9 @@ def test_everybody_at(world, name):
             assert response.status_code == wanted, (method, name, role, response.status_code)
 
 
-@pytest.mark.parametrize("name", ["overview", "rate", "report", "blind_one", "draft", "revoke"])
+@pytest.mark.parametrize(
+    "name", ["overview", "rate", "report", "blind_one", "draft", "revoke", "panel_rubric"]
+)
 def test_forbidden_and_unknown_look_the_same(world, name, django_assert_max_num_queries):
     people, addresses = world
     client = Client()
@@ -193,6 +210,22 @@ def test_forbidden_and_unknown_look_the_same(world, name, django_assert_max_num_
     parts[3 if name in ("rate", "draft") else 2] = "0000unknown"
     unknown = method("/".join(parts))
     assert (forbidden.status_code, forbidden.content) == (unknown.status_code, unknown.content)
+
+
+@pytest.mark.parametrize("person", ["stranger", "judge", "observer", "other_coordinator"])
+@pytest.mark.parametrize("name", ["rubric", "rubric_criterion", "rubric_preview"])
+def test_a_rubric_of_others_looks_like_one_that_is_not_there(world, name, person):
+    people, addresses = world
+    client = Client()
+    client.force_login(people[person])
+    found = []
+    for number in (addresses[name].split("/")[3], "999999"):
+        parts = addresses[name].split("/")
+        parts[3] = number
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.get("/".join(parts))
+        found.append((answer.status_code, answer.content, len(queries)))
+    assert found[0] == found[1] and found[0][0] == 404
 
 
 def test_unknown_methods_are_refused(world):

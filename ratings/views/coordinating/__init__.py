@@ -4,6 +4,13 @@ from ratings.views.coordinating.desk import audit, new_panel, overview, panels
 from ratings.views.coordinating.ordering import order
 from ratings.views.coordinating.people import clarify, judges, revoke
 from ratings.views.coordinating.registering import protocol
+from ratings.views.coordinating.rubrics import (
+    criterion,
+    panel_rubric,
+    rubric,
+    rubric_preview,
+    rubrics,
+)
 from ratings.views.coordinating.steps import close, freeze, open_, publish
 from ratings.views.coordinating.texts import blind_one, blinding
 
@@ -13,14 +20,19 @@ __all__ = [
     "blinding",
     "clarify",
     "close",
+    "criterion",
     "freeze",
     "judges",
     "new_panel",
     "open_",
     "order",
     "overview",
+    "panel_rubric",
     "panels",
     "protocol",
     "publish",
     "revoke",
+    "rubric",
+    "rubric_preview",
+    "rubrics",
 ]

@@ -13,7 +13,7 @@ from ratings import words
 from ratings.forms.coordinating import PanelForm
 from ratings.models import Flag, Panel
 from ratings.models.people import Role
-from ratings.permissions import owner_only, panel_for
+from ratings.permissions import owner_only, panel_for, writes_rubrics
 from ratings.services import audit as audit_service
 from ratings.services import panels as panel_service
 from ratings.services.errors import Refused
@@ -26,6 +26,10 @@ _PLACES = {
     "no_policy": "protocol",
     "blinding_undecided": "blinding",
     "blinding_missing": "blinding",
+    "blinding_unconfirmed": "blinding",
+    "rubric_incomplete": "panel_rubric",
+    "criteria_not_shown": "panel_rubric",
+    "levels_without_text": "panel_rubric",
     "empty_responses": "blinding",
 }
 
@@ -50,7 +54,8 @@ def panels(request: PersonRequest) -> HttpResponse:
     ]
     if not request.user.is_owner and not rows:
         raise Http404
-    return render(request, "ratings/coordinating/panels.html", {"rows": rows})
+    context = {"rows": rows, "rubrics": writes_rubrics(request.user)}
+    return render(request, "ratings/coordinating/panels.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
