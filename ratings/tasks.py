@@ -9,7 +9,7 @@ from django.utils import timezone
 from django_tasks import task
 
 from ratings.models import Job, Panel, Upload
-from ratings.services import jobs, uploads
+from ratings.services import jobs, planning, uploads
 from ratings.services.reporting import compute_report
 
 
@@ -29,7 +29,18 @@ def _import(job: Job, progress: Callable[[int, int], None]) -> None:
         uploads.work(upload=upload, act=job.parameters["act"], at=timezone.now(), progress=progress)
 
 
-WORKS: dict[str, jobs.Work] = {"report": _report, "import": _import}
+def _plan(job: Job, progress: Callable[[int, int], None]) -> None:
+    assert job.panel is not None
+    planning.attach_plan(
+        panel=Panel.objects.select_related("protocol").get(pk=job.panel.pk),
+        shares=job.parameters.get("shares", ()),
+        actor=job.parameters.get("actor", ""),
+        at=timezone.now(),
+        progress=progress,
+    )
+
+
+WORKS: dict[str, jobs.Work] = {"report": _report, "import": _import, "plan": _plan}
 
 
 @task()

@@ -27,6 +27,12 @@ REFUSALS = {
     ),
     "protocol_repeats": lazy("Responses served twice: 0 to 50."),
     "protocol_unknown_markdown": lazy("Choose how responses are shown."),
+    "protocol_too_long": lazy("One of the answers is too long: 4,000 characters at most."),
+    "deposit_not_now": lazy("Freeze the panel first: then there is something to deposit."),
+    "planning_not_now": lazy("The protocol is frozen: nothing is attached to it any more."),
+    "no_policy_yet": lazy("Choose and save the requirement for publication first."),
+    "shares_do_not_fit": lazy("Give one share for each level, adding up to 1."),
+    "nothing_to_plan": lazy("Import responses to two dilemmas or more first."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
     "newer_report": lazy("There is a newer report already. Look at it first."),
@@ -34,6 +40,7 @@ REFUSALS = {
         "The requirement is not met, and the protocol did not say that a miss may be shown."
     ),
     "invitation_over": lazy("This invitation is no longer valid. Ask for a new one."),
+    "invitation_declined": lazy("This person has said no, and was promised not to be asked again."),
     "invitation_used": lazy("This invitation was accepted already."),
     "already_invited": lazy(
         "An invitation to this address is waiting for an answer. To send another link, withdraw it "
@@ -235,6 +242,7 @@ STATES = {
 
 EVENTS = {
     "panel_created": lazy("panel created"),
+    "registration_deposited": lazy("registration deposited"),
     "protocol_written": lazy("protocol written"),
     "rubric_chosen": lazy("rubric chosen"),
     "panel_frozen": lazy("panel frozen"),

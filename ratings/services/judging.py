@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from dilemmas.canonical import sha256
 from ratings.models import (
     Batch,
     Consent,
@@ -185,18 +186,28 @@ def hand_in(*, batch: Batch, at: datetime) -> Batch:
         return batch
 
 
+def consent_version(panel: Panel) -> str:
+    """Return what names the text that judges agree to: the program's, and the panel's if there is one.
+
+    A panel's own text is fixed by its freeze, so that a version stands for one text.
+    """
+    own = panel.protocol.document.get("consent_text", "")
+    return f"{CONSENT_VERSION}+{sha256(own)[:12]}" if own else CONSENT_VERSION
+
+
 @transaction.atomic
 def consent(*, judge: Judge, language: str, conflicts: str, exposure: str, at: datetime) -> Consent:
     """Record what a judge agreed to and declared before the first response."""
+    version = consent_version(judge.panel)
     row = Consent.objects.create(
         judge=judge,
-        version=CONSENT_VERSION,
+        version=version,
         language=language,
         conflicts=conflicts,
         exposure=exposure,
         at=at,
     )
-    payload = {"judge": judge.code, "version": CONSENT_VERSION, "exposure": exposure}
+    payload = {"judge": judge.code, "version": version, "exposure": exposure}
     audit.record(
         panel=judge.panel, kind="judge_consented", payload=payload, actor=_actor(judge), at=at
     )

@@ -24,13 +24,17 @@ class SentInvitation:
     is_sent: bool
 
 
-def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> SentInvitation:
-    """Send the personal link; nothing in the message can be used up by a scanner.
+@dataclass(frozen=True)
+class Letter:
+    """An e-mail as its reader gets it."""
 
-    A mail server that fails raises nothing: the invitation stands, and its link can be passed on.
-    """
+    subject: str
+    body: str
+
+
+def letter(*, invitation: Invitation, link: str, coordinator: str) -> Letter:
+    """Write an invitation, which need not be stored, in its own language."""
     panel = invitation.panel
-    link = f"{settings.SITE_URL}/invitation/{token}/"
     document = panel.protocol.document
     with translation.override(invitation.language):
         ends_on = document["ends_on"]
@@ -50,8 +54,18 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
         }
         subject = render_to_string("ratings/mail/invitation_subject.txt", context)
         body = render_to_string("ratings/mail/invitation.txt", context)
+    return Letter(" ".join(subject.split()), body)
+
+
+def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> SentInvitation:
+    """Send the personal link; nothing in the message can be used up by a scanner.
+
+    A mail server that fails raises nothing: the invitation stands, and its link can be passed on.
+    """
+    link = f"{settings.SITE_URL}/invitation/{token}/"
+    written = letter(invitation=invitation, link=link, coordinator=coordinator)
     message = EmailMessage(
-        " ".join(subject.split()), body, to=[invitation.email], reply_to=[coordinator]
+        written.subject, written.body, to=[invitation.email], reply_to=[coordinator]
     )
     try:
         message.send()

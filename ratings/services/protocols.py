@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
+from dilemmas.canonical import sha256
 from ratings.design.algorithms import ALGORITHMS, DEFAULT
 from ratings.gate import POLICIES
 from ratings.models import Panel, Protocol
@@ -16,6 +17,13 @@ RATIONALES = ("none", "one", "all")
 ORDERS = ("williams-1", "grouped-1")  # on offer; what was frozen may have an older one
 MOST_REPEATS = 50
 MARKDOWN = ("shown", "flattened")
+# What only people know: said in words before the first rating, printed in the registration and the
+# report; empty is «not stated», and is shown as such.
+DECLARATIONS = (
+    "estimand", "population", "hypotheses", "tests", "recruitment", "judges_language", "pay",
+    "relation", "training", "key_holder", "consent_text",
+)  # fmt: skip
+LONGEST_DECLARATION = 4_000
 DEFAULTS: dict[str, Any] = {
     "policy": None,  # a ready-made policy written out in full; none is preselected
     "rationales": "one",
@@ -31,6 +39,9 @@ DEFAULTS: dict[str, Any] = {
     "publish_missed": False,
     "two_person_blinding": False,  # whether a second person confirms each decision on a text
     "max_missing_share": 0.05,
+    "margin": None,  # of the contrasts: a share of the rubric's maximum, such as .05
+    "planning": None,  # what a simulation said of this design before the freeze
+    **dict.fromkeys(DECLARATIONS, ""),
     "contrasts": [],  # pairs of condition labels, the first minus the second
     "model_judgements": "as imported",
     "guesses": 0,  # responses whose condition each judge is asked to guess after the last batch
@@ -71,13 +82,25 @@ def write_protocol(*, panel: Panel, changes: dict[str, Any], actor: str, at: dat
         raise Refused("protocol_unknown_markdown")
     if not 2 <= document["judges_planned"] <= 300 or not 1 <= document["batch_size"] <= 200:
         raise Refused("protocol_out_of_range")
+    if any(len(document.get(key, "")) > LONGEST_DECLARATION for key in DECLARATIONS):
+        raise Refused("protocol_too_long", most=LONGEST_DECLARATION)
     _refuse_impossible_order(document)
     protocol.document = document
     protocol.save(update_fields=["document", "changed_at"])
     audit.record(
-        panel=panel, kind="protocol_written", payload={"changes": changes}, actor=actor, at=at
+        panel=panel,
+        kind="protocol_written",
+        payload={"changes": _noted(changes)},
+        actor=actor,
+        at=at,
     )
     return protocol
+
+
+def _noted(changes: dict[str, Any]) -> dict[str, Any]:
+    """What the audit keeps of changes: a plan, which is long, by its hash."""
+    plan = changes.get("planning")
+    return changes if plan is None else changes | {"planning": {"sha256": sha256(plan)}}
 
 
 def _refuse_impossible_order(document: dict[str, Any]) -> None:

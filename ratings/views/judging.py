@@ -105,7 +105,7 @@ def consent(request: PersonRequest, slug: str) -> HttpResponse:
         "count": judge.slots.filter(batch__phase=Batch.Phase.MAIN).count(),
         "practice": judge.slots.filter(batch__phase=Batch.Phase.PRACTICE).count(),
         "protocol": document,
-        "version": judging.CONSENT_VERSION,
+        "version": judging.consent_version(judge.panel),
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "ratings/judging/consent.html", context, status=status)

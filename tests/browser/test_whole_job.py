@@ -50,6 +50,7 @@ def set_up(page, slug: str) -> None:
     page.goto(f"/coordinate/{slug}/protocol/")
     page.get_by_text("Literal: Fleiss").click()
     page.get_by_label("None").check()
+    page.get_by_text("The study", exact=True).click()
     page.get_by_label("Registered differences").fill("OKAPI - ZEBRA-CONTROL")
     page.get_by_role("button", name="Save the protocol").click()
     page.get_by_role("link", name="Freeze", exact=True).click()

@@ -2,8 +2,8 @@
 
 from ratings.views.coordinating.desk import audit, new_panel, overview, panels
 from ratings.views.coordinating.ordering import order
-from ratings.views.coordinating.people import clarify, judges, revoke
-from ratings.views.coordinating.registering import protocol
+from ratings.views.coordinating.people import clarify, judges, preview_mail, resend, revoke
+from ratings.views.coordinating.registering import plan, protocol, registration, registration_json
 from ratings.views.coordinating.rubrics import (
     criterion,
     panel_rubric,
@@ -29,8 +29,13 @@ __all__ = [
     "overview",
     "panel_rubric",
     "panels",
+    "plan",
+    "preview_mail",
     "protocol",
     "publish",
+    "registration",
+    "registration_json",
+    "resend",
     "revoke",
     "rubric",
     "rubric_preview",
