@@ -373,9 +373,7 @@ class InvitationListForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 6}),
         error_messages={"required": _("Write a line for each judge.")},
     )
-    language = forms.ChoiceField(
-        choices=_LANGUAGES, label=_("Language of the e-mails that name none")
-    )
+    language = forms.ChoiceField(choices=_LANGUAGES, label=_("Where a line names no language"))
 
     def clean_people(self) -> list[Guest]:
         """Read the lines; every one that cannot be read is named."""
