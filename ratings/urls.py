@@ -77,6 +77,7 @@ urlpatterns = [
     # reports
     path("report/<slug:slug>/", reporting.report, name="report"),
     path("report/<slug:slug>/compute/", reporting.compute, name="report_compute"),
+    path("report/<slug:slug>/rationales/", reporting.rationales, name="rationales"),
     path("report/<slug:slug>/report.json", reporting.report_json, name="report_json"),
     path("report/<slug:slug>/ratings.csv", reporting.ratings_csv, name="ratings_csv"),
     path("report/<slug:slug>/ratings.json", reporting.ratings_json, name="ratings_json"),

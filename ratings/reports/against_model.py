@@ -5,6 +5,7 @@ from typing import Any
 
 from ratings.agreement.affinity import affinities, model_totals
 from ratings.agreement.alternative_annotator import EPSILON_EXPERTS, alternative_annotator
+from ratings.agreement.describe import points
 from ratings.agreement.length import length_association
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.model_comparison import ModelScores, human_against_model
@@ -40,6 +41,7 @@ def human_model(
             "repetitions": len(numbers),
             "criteria": {
                 key: human_against_model(matrices[key], one, draws=draws, seed=seed).to_dict()
+                | {"points": _points(matrices[key], every[key])}
                 for key, one in arranged.items()
             },
             "length": {
@@ -55,6 +57,14 @@ def human_model(
             "affinity": _affinity(total, every, matrices, pairs, inputs, draws=draws, seed=seed),
         }
     return found
+
+
+def _points(matrix: RatingMatrix, repetitions: Repetitions) -> list[tuple[float, float]]:
+    by_unit: dict[str, list[float | None]] = {}
+    for scores in repetitions.values():
+        for unit, score in scores.items():
+            by_unit.setdefault(unit, []).append(score)
+    return points(matrix, by_unit)
 
 
 def _by_judge(inputs: Inputs) -> dict[str, dict[str, Repetitions]]:

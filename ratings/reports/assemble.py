@@ -1,5 +1,6 @@
 """Computing a report: one JSON document that every page and file is rendered from."""
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -24,11 +25,21 @@ from ratings.gate import CriterionInput, Policy, decide
 from ratings.models import Panel
 from ratings.reports.against_model import human_model
 from ratings.reports.beside import beside_gate
+from ratings.reports.describing import (
+    by_dilemma,
+    controls,
+    costs,
+    described,
+    totals_with_intervals,
+    with_intervals,
+)
 from ratings.reports.inputs import Inputs
 from ratings.reports.judging import guesses, judge_figures
 from ratings.reports.matrix import build_matrix, unit_of
 
-SCHEMA_VERSION = 2  # 2: judge_figures, condition_totals, human_model, guesses, gate_beside
+# 2: judge_figures, condition_totals, human_model, guesses, gate_beside. 3: levels, confusions and
+# specific agreement, intervals of means, dilemmas, costs, controls, points, deposits.
+SCHEMA_VERSION = 3
 Document = dict[str, Any]
 _PACKAGES = ("numpy", "scipy", "krippendorff", "statsmodels", "django")
 
@@ -69,10 +80,17 @@ def assemble(
         "inputs_sha256": inputs.sha256(),
         "criteria": criteria,
         "groups": _groups(matrices, inputs.professions),
-        "conditions": condition_means(matrices, conditions),
+        "conditions": with_intervals(condition_means(matrices, conditions), matrices, conditions),
         "judges": rater_means(matrices),
         "judge_figures": judge_figures(matrices, inputs),
-        "condition_totals": condition_shares(total, conditions) if total else {},
+        "condition_totals": totals_with_intervals(
+            condition_shares(total, conditions), total, conditions
+        )
+        if total
+        else {},
+        "dilemmas": by_dilemma(total, conditions),
+        "costs": costs(panel),
+        "controls": controls(panel),
         "contrasts": _contrasts(
             matrices, total, conditions, pairs, protocol, registered=native, draws=draws, seed=seed
         ),
@@ -100,8 +118,17 @@ def _panel(panel: Panel, protocol: Mapping[str, Any], *, registered: bool) -> Do
         "opened_at": panel.opened_at.isoformat() if panel.opened_at else None,
         "closed_at": panel.closed_at.isoformat() if panel.closed_at else None,
         "protocol": dict(protocol),
+        "deposits": _deposits(panel),
         "rubric": f"{panel.rubric_version.rubric.code} {panel.rubric_version.number}",
     }
+
+
+def _deposits(panel: Panel) -> list[Document]:
+    """Return where the registration was deposited, as was said; see `services.registering`."""
+    events = panel.events.filter(kind="registration_deposited").order_by("number")
+    return [
+        {"address": json.loads(one.payload)["address"], "at": one.at.isoformat()} for one in events
+    ]
 
 
 def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) -> Document:
@@ -113,13 +140,17 @@ def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) 
             "undefined_draws": one.undefined_draws,
         }
     answers = sum(1 for row in inputs.scores if row.criterion == found.name)
-    return entry | {
-        "title": inputs.titles[found.name],
-        "varies": matrix.varies,
-        "n_clusters": len(set(matrix.clusters)),
-        "missing": answers - entry["n_ratings"],
-        "required": answers + _unsubmitted(inputs.flow),
-    }
+    return (
+        entry
+        | described(found, matrix)
+        | {
+            "title": inputs.titles[found.name],
+            "varies": matrix.varies,
+            "n_clusters": len(set(matrix.clusters)),
+            "missing": answers - entry["n_ratings"],
+            "required": answers + _unsubmitted(inputs.flow),
+        }
+    )
 
 
 def _unsubmitted(flow: Mapping[str, Any]) -> int:

@@ -44,7 +44,9 @@ def guesses(inputs: Inputs) -> dict[str, Any] | None:
     ]
     if not asked:
         return None
-    conditions = sorted({info.condition for info in inputs.responses.values()})
+    # Of controls nothing is guessed: their conditions are no answer.
+    judged = {inputs.responses[row.response].condition for row in inputs.scores}
+    conditions = sorted(judged | {one.condition for one in asked})
     leaks = [one.leak_only() for one in asked]
     return {
         "all": blinding(asked, conditions).to_dict(),

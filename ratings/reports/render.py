@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from ratings.gate import TOLERANCE
 from ratings.reports.charts import against_threshold
+from ratings.reports.methods import methods
+from ratings.reports.sections import sections
 from ratings.templatetags.figures import figure, interval
 
 COEFFICIENTS = {
@@ -85,11 +87,14 @@ def view_of(document: dict[str, Any]) -> dict[str, Any]:
     ]
     missed = [r["title"] for r in rows if r["decision"] and r["decision"]["verdict"] == "not_met"]
     coefficient = COEFFICIENTS.get(key, key)
+    said = _rule(coefficient, policy) if policy else ""
     return {
         "document": document,
         "rows": rows,
         "coefficient": coefficient,
-        "rule": _rule(coefficient, policy) if policy else "",
+        "rule": said,
+        "sections": sections(document, {row["name"]: row["title"] for row in rows}),
+        "methods": methods(document, said),
         "missed": ", ".join(missed),
         "undecided": [row["reason"] for row in rows if row["reason"]],
         "cannot_judge": _counted(document["flow"]["cannot_judge"], CANNOT_JUDGE),
