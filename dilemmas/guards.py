@@ -4,6 +4,7 @@ A guard is one refusal. `install` is idempotent; `InstallGuards` runs it in a mi
 that alters a guarded table does so inside `AlterGuarded`, because SQLite remakes the table.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,10 +62,17 @@ def part_of_sealed(table: str, parent: str) -> list[Guard]:
 
 
 def install(connection: BaseDatabaseWrapper, guards: Sequence[Guard]) -> None:
-    """Create or replace the guards whose tables exist."""
+    """Create or replace the guards whose tables, and those that they read, exist.
+
+    Early in the migrations some do not exist yet; the migration that makes them installs again.
+    """
     uninstall(connection, guards)
     tables = set(connection.introspection.table_names())
-    present = [guard for guard in guards if guard.table in tables]
+    present = [
+        guard
+        for guard in guards
+        if {guard.table, *re.findall(r"(?:FROM|JOIN) (\w+)", guard.condition)} <= tables
+    ]
     with connection.cursor() as cursor:
         for statement in _statements(connection.vendor, present):
             cursor.execute(statement)

@@ -8,7 +8,16 @@ from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
 from dilemmas.models import RubricVersion
-from ratings.models import Batch, Clarification, Consent, Judge, Panel, Slot
+from ratings.models import (
+    Batch,
+    Clarification,
+    Consent,
+    Judge,
+    Panel,
+    Reopening,
+    Slot,
+    Withdrawal,
+)
 from ratings.models.people import Role
 
 _ALL = frozenset(Panel.State.values)
@@ -131,6 +140,12 @@ def slot_to_read(user: User, code: str, position: int) -> Slot:
                 .annotate(n=Count("pk"))
                 .values("n")
             ),
+            reopened=Exists(Reopening.objects.filter(slot=OuterRef("pk")).waiting()),  # type: ignore[attr-defined]
+            taken_out=Exists(
+                Withdrawal.objects.filter(
+                    panel=OuterRef("judge__panel"), response=OuterRef("response")
+                )
+            ),
             practice_left=_PRACTICE_LEFT,
             unread=Exists(
                 Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
@@ -152,6 +167,8 @@ def _found(slots: "QuerySet[Any]") -> Slot:
     if slot is None:
         raise Http404
     slot.has_consent = slot.consented
+    slot.is_reopened = getattr(slot, "reopened", False)
+    slot.was_taken_out = getattr(slot, "taken_out", False)
     slot.has_practice_left = getattr(slot, "practice_left", False)
     slot.has_unread, slot.of = getattr(slot, "unread", False), getattr(slot, "places", 0)
     found: Slot = slot

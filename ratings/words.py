@@ -51,6 +51,20 @@ REFUSALS = {
     "knows_the_conditions": lazy(
         "This person can see the conditions of these responses, so cannot judge them."
     ),
+    "response_taken_out": lazy(
+        "This response was taken out of the panel: nobody rates it any more."
+    ),
+    "judge_is_here": lazy("This judge has not left."),
+    "seat_is_taken": lazy("Somebody has taken this seat meanwhile: it cannot be given back."),
+    "batch_is_open": lazy("Its batch is not handed in: the judge can still change it."),
+    "open_again_already": lazy("This response is open again already."),
+    "reason_needed": lazy("Write a reason."),
+    "unknown_act": lazy("Choose one of the buttons on the page."),
+    "unknown_response": lazy("This response is none of the panel's."),
+    "answer_needed": lazy("Write an answer."),
+    "judge_has_finished": lazy("This judge has handed everything in."),
+    "reminded_lately": lazy("This judge was reminded in the last seven days."),
+    "judge_has_left": lazy("This judge has left the panel."),
     "practice_first": lazy("The practice round comes first. The study begins after it."),
     "judges_these_responses": lazy(
         "This person judges these responses in a panel, so cannot see their conditions."
@@ -163,6 +177,13 @@ FLAGS = {
     "attention": lazy("Somebody should look at this"),
 }
 
+FLAG_STATES = {
+    "open": lazy("waits"),
+    "looking": lazy("somebody looks at it"),
+    "answered": lazy("answered"),
+    "settled": lazy("settled"),
+}
+
 GAPS = {
     "score": lazy('Choose a level, or "I cannot judge this".'),
     "rationale": lazy("Write the reason; one sentence is enough."),
@@ -260,6 +281,12 @@ EVENTS = {
     "response_done": lazy("response done"),
     "batch_handed_in": lazy("batch handed in"),
     "clarified": lazy("clarification to all judges"),
+    "judge_left": lazy("judge left"),
+    "judge_came_back": lazy("judge came back"),
+    "judge_reminded": lazy("judge reminded"),
+    "response_reopened": lazy("response opened again"),
+    "response_taken_out": lazy("response taken out"),
+    "flag_answered": lazy("note answered"),
     "conditions_guessed": lazy("guesses of the conditions"),
     "flagged": lazy("note to the coordinator"),
 }

@@ -17,7 +17,16 @@ from dilemmas.models import (
     Response,
     ResponseVersion,
 )
-from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
+from ratings.models import (
+    Batch,
+    Consent,
+    Judge,
+    Panel,
+    Rating,
+    Reopening,
+    Slot,
+    Submission,
+)
 from ratings.reports import blinding
 from ratings.reports.traces import Traces, read_traces
 
@@ -108,6 +117,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
             submission__slot__occasion=1,
             submission__slot__response__kind=Response.Kind.RESPONSE,
         )
+        .exclude(submission__slot__response__withdrawals__panel=panel)
         .alias(newest=Subquery(newest))
         .filter(submission=F("newest"))
         .order_by("pk")
@@ -137,7 +147,7 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
     }  # fmt: skip
     by = _sealed_by(panel)
     left = blinding.findings_left(panel, blinding.sealed(panel, by=by))
-    traces = read_traces(panel, by=by, left=left)
+    traces = read_traces(panel, by=by, left=left).only(responses)
     judgements, texts_judged = _judgements(panel, traces, responses, by=by)
     criteria = Criterion.objects.filter(version=panel.rubric_version).prefetch_related(
         "texts", "levels"
@@ -202,9 +212,21 @@ def _responses(panel: Panel) -> QuerySet[Response]:
         response=OuterRef("pk"), sealed_at__lte=_sealed_by(panel)
     )
     kept: QuerySet[Response] = Response.objects.kept()  # type: ignore[attr-defined]
-    return kept.filter(Exists(sealed), response_set=panel.response_set).exclude(
-        kind=Response.Kind.PRACTICE
+    return (
+        kept.filter(Exists(sealed), response_set=panel.response_set)
+        .exclude(kind=Response.Kind.PRACTICE)
+        .exclude(withdrawals__panel=panel)
     )
+
+
+def taken_out(panel: Panel) -> dict[str, Any]:
+    """Return how many responses were taken out while the panel was open, by condition and reason."""
+    rows = list(panel.withdrawals.values_list("response__condition__label", "reason"))
+    return {
+        "responses": len(rows),
+        "by_condition": dict(sorted(Counter(label for label, _ in rows).items())),
+        "by_reason": dict(sorted(Counter(reason for _, reason in rows).items())),
+    }
 
 
 def _flow(
@@ -220,7 +242,7 @@ def _flow(
         batch__phase=Batch.Phase.MAIN,
         occasion=1,
         response__kind=Response.Kind.RESPONSE,
-    )
+    ).exclude(response__withdrawals__panel=panel)
     slots = slots.annotate(done=Exists(Submission.objects.filter(slot=OuterRef("pk"))))
     never_done = slots.filter(done=False)
     left = never_done.filter(judge__withdrawn_at__isnull=False).count()
@@ -247,6 +269,9 @@ def _flow(
         "judges_withdrawn": judges.filter(withdrawn_at__isnull=False).count(),
         "professions": dict(sorted(Counter(judges.values_list("profession", flat=True)).items())),
         "exposure": dict(sorted(Counter(exposure.values()).items())),
+        "taken_out": taken_out(panel),
+        "reopened": Reopening.objects.filter(slot__judge__panel=panel).count(),
+        "judges_replaced": judges.filter(replaced_by__isnull=False).count(),
         "slots": slots.count(),
         "done": slots.filter(done=True).count(),
         "never_done": never_done.count(),

@@ -147,7 +147,7 @@ def checklist(document: Document) -> list[dict[str, Any]]:
         or None,
         "planning": _("simulated before the freeze") if protocol.get("planning") else None,
         "blinding": _("blinded texts; what still tells was measured")
-        if document["blinding"]
+        if document.get("blinding")
         else None,
         "independence": _("no judge saw another's scores") if panel["registered"] else None,
         "statistics": _("in the methods paragraph"),

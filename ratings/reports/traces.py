@@ -1,7 +1,7 @@
 """What was observed beside the counted scores: places, repeats, guesses, edits, flags, lengths."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -66,6 +66,19 @@ class Traces:
     left: frozenset[int] = frozenset()
     words: dict[int, int] = field(default_factory=dict)
     texts: dict[int, list[str]] = field(default_factory=dict)
+
+    def only(self, responses: Container[int]) -> "Traces":
+        """Return what is of these responses: what was taken out of the panel left traces too."""
+        return Traces(
+            places=[one for one in self.places if one.response in responses],
+            repeats=[one for one in self.repeats if one.response in responses],
+            guesses=[one for one in self.guesses if one.response in responses],
+            edited=frozenset(pk for pk in self.edited if pk in responses),
+            flagged=frozenset(pk for pk in self.flagged if pk in responses),
+            left=frozenset(pk for pk in self.left if pk in responses),
+            words={pk: n for pk, n in self.words.items() if pk in responses},
+            texts={pk: ways for pk, ways in self.texts.items() if pk in responses},
+        )
 
     def to_hash(self, names: dict[int, str]) -> dict[str, Any]:
         """Write what figures follow from, by the responses' imported names."""

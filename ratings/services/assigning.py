@@ -5,11 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from dilemmas.models import Blinding
+from dilemmas.models import Blinding, Response
 from ratings.design.extras import Place
 from ratings.design.plan import Plan
 from ratings.design.random64 import Random64
-from ratings.models import Batch, Draft, Judge, Panel, Slot
+from ratings.models import Batch, Draft, Judge, Panel, Replacement, Slot
 from ratings.services import audit
 from ratings.services.errors import Refused
 from ratings.services.ordering import dilemmas_for, plan_of
@@ -36,8 +36,15 @@ def assign(*, judge: Judge, at: datetime) -> list[Batch]:
         return existing
     plan = plan_of(panel)
     number = Judge.objects.filter(panel=panel, pk__lt=judge.pk).count()
-    dilemmas = dilemmas_for(judge, plan, number=number)
-    places = plan.places(number, dilemmas)
+    left_by = _seat_left(panel)
+    if left_by is None:
+        dilemmas = dilemmas_for(judge, plan, number=number)
+        places = plan.places(number, dilemmas)
+    else:  # the rest of that seat, in an order of this judge's own
+        Replacement.objects.create(judge=judge, left_by=left_by, at=at)
+        dilemmas, done = _of_the_seat(left_by)
+        places = plan.places(number, dilemmas)
+        places = [place for place in places if (place.key, place.occasion) not in done]
     practice = plan.practice_places(number)
     batches = _store(judge, panel, plan, practice, Batch.Phase.PRACTICE)
     batches += _store(judge, panel, plan, places, Batch.Phase.MAIN)
@@ -47,10 +54,34 @@ def assign(*, judge: Judge, at: datetime) -> list[Batch]:
         "dilemmas": len(dilemmas),
         "slots": len(places),
         "practice": len(practice),
+        "replaces": left_by.code if left_by else "",
         "algorithm": plan.algorithm,
     }
     audit.record(panel=panel, kind="judge_assigned", payload=payload, actor="", at=at)
     return batches
+
+
+def _seat_left(panel: Panel) -> Judge | None:
+    """Return who left first without anybody having taken the seat; None if nobody did."""
+    left = Judge.objects.filter(panel=panel, withdrawn_at__isnull=False, replaced_by=None)
+    return left.filter(batches__isnull=False).distinct().order_by("withdrawn_at", "pk").first()
+
+
+def _of_the_seat(left_by: Judge) -> tuple[set[int], set[tuple[int, int]]]:
+    """Return the dilemmas of a seat, and (response, occasion) of what was marked done there, by
+    whoever has held it."""
+    dilemmas: set[int] = set()
+    done: set[tuple[int, int]] = set()
+    judge: Judge | None = left_by
+    while judge is not None:
+        rows = Slot.objects.filter(judge=judge, batch__phase=Batch.Phase.MAIN)
+        responses = rows.filter(response__kind=Response.Kind.RESPONSE)
+        dilemmas |= set(responses.values_list("response__dilemma_id", flat=True))
+        finished = rows.filter(submissions__isnull=False)
+        done |= set(finished.values_list("response_id", "occasion"))
+        before = Replacement.objects.filter(judge=judge).select_related("left_by").first()
+        judge = before.left_by if before else None
+    return dilemmas, done
 
 
 def _drawn_for_all_rationales(plan: Plan[int]) -> set[int]:

@@ -18,8 +18,10 @@ from ratings.models import (
     Judge,
     Panel,
     Rating,
+    Reopening,
     Slot,
     Submission,
+    Withdrawal,
 )
 from ratings.services import audit
 from ratings.services.answers import Answer, gaps, is_field, read_answers
@@ -142,6 +144,8 @@ def done(*, slot: Slot, language: str, at: datetime) -> Submission:
         missing = gaps(answers, rationales=slot.rationales)
         if missing:
             raise Incomplete(missing)
+        # First: once it is submitted, a response that was opened again is locked.
+        _keep(draft, DraftCheckpoint.Reason.DONE, at, _values(draft))
         submission = Submission.objects.create(
             slot=slot,
             number=last.number + 1 if last else 1,
@@ -151,7 +155,6 @@ def done(*, slot: Slot, language: str, at: datetime) -> Submission:
         )
         ratings = Rating.objects.bulk_create(_rating(submission, answer) for answer in answers)
         _keep_evidence(slot, answers, ratings)
-        _keep(draft, DraftCheckpoint.Reason.DONE, at, _values(draft))
         payload = {"slot": slot.code, "number": submission.number, "draft": draft.version}
         audit.record(
             panel=panel, kind="response_done", payload=payload, actor=_actor(slot.judge), at=at
@@ -171,7 +174,7 @@ def hand_in(*, batch: Batch, at: datetime) -> Batch:
             return batch
         if panel.state != Panel.State.OPEN:
             raise Refused("panel_not_open")
-        undone = [slot.position for slot in batch.slots.with_progress() if not slot.is_done]
+        undone = [slot.position for slot in batch.slots.with_progress() if slot.is_owed]
         if undone:
             raise Refused("batch_incomplete", positions=undone)
         batch.handed_in_at = at
@@ -267,10 +270,20 @@ def _refuse_unless_open(slot: Slot) -> None:
         .annotate(
             practice_left=Exists(
                 Batch.objects.practice_left(OuterRef("judge")).exclude(pk=OuterRef("pk"))
-            )
+            ),
+            reopened=Exists(Reopening.objects.filter(slot=slot.pk).waiting()),  # type: ignore[attr-defined]
+            taken_out=Exists(
+                Withdrawal.objects.filter(panel=OuterRef("judge__panel"), response=slot.response_id)
+            ),
         )
         .values_list(
-            "handed_in_at", "judge__withdrawn_at", "judge__panel__state", "phase", "practice_left"
+            "handed_in_at",
+            "judge__withdrawn_at",
+            "judge__panel__state",
+            "phase",
+            "practice_left",
+            "reopened",
+            "taken_out",
         )
         .get()
     )
@@ -278,7 +291,9 @@ def _refuse_unless_open(slot: Slot) -> None:
         raise Refused("panel_not_open")
     if row[1] is not None:
         raise Refused("judge_withdrawn")
-    if row[0] is not None:
+    if row[6]:
+        raise Refused("response_taken_out")
+    if row[0] is not None and not row[5]:
         raise Refused("batch_handed_in")
     if row[3] == Batch.Phase.MAIN and row[4]:
         raise Refused("practice_first")

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import date_format
 
-from ratings.models import Invitation
+from ratings.models import Invitation, Judge
 from ratings.services.ordering import plan_of
 
 _log = logging.getLogger(__name__)
@@ -73,3 +73,36 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
         _log.exception("An invitation could not be e-mailed.")
         return SentInvitation(link, is_sent=False)
     return SentInvitation(link, is_sent=True)
+
+
+def reminder(*, judge: Judge, coordinator: str) -> Letter:
+    """Write a reminder in the judge's language: what is left, where it is, that leaving is possible."""
+    assert judge.user is not None
+    left = judge.batches.filter(handed_in_at=None).count()
+    with translation.override(judge.user.language or "ca"):
+        ends_on = judge.panel.protocol.document["ends_on"]
+        context = {
+            "panel": judge.panel,
+            "left": left,
+            "link": f"{settings.SITE_URL}/judge/",
+            "ends_on": date_format(date.fromisoformat(ends_on), "DATE_FORMAT") if ends_on else "",
+            "coordinator": coordinator,
+        }
+        subject = render_to_string("ratings/mail/reminder_subject.txt", context)
+        body = render_to_string("ratings/mail/reminder.txt", context)
+    return Letter(" ".join(subject.split()), body)
+
+
+def send_reminder(*, judge: Judge, coordinator: str) -> bool:
+    """Send it; return whether the mail server took it."""
+    assert judge.user is not None
+    written = reminder(judge=judge, coordinator=coordinator)
+    message = EmailMessage(
+        written.subject, written.body, to=[judge.user.email], reply_to=[coordinator]
+    )
+    try:
+        message.send()
+    except OSError:
+        _log.exception("A reminder could not be e-mailed.")
+        return False
+    return True

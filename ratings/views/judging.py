@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import time_format
 from django.utils.translation import get_language
@@ -19,9 +20,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dilemmas.models import Condition
 from ratings import words
 from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
-from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
+from ratings.models import Batch, Clarification, Flag, Judge, Rating, Reopening, Slot
 from ratings.permissions import batch_for, judge_for, slot_for, slot_to_read
-from ratings.services import clarifying, guessing, judging
+from ratings.services import clarifying, guessing, judging, running
 from ratings.services.answers import CANNOT
 from ratings.services.errors import Clash, Conflict, Gap, Incomplete, Refused
 from ratings.services.pace import time_left
@@ -48,7 +49,7 @@ def desk(request: PersonRequest) -> HttpResponse:
         .select_related("panel__protocol")
         .order_by("panel__created_at")
     )
-    slots = Slot.objects.for_judge(request.user).with_progress()
+    slots = Slot.objects.for_judge(request.user).with_progress().filter(is_taken_out=False)
     counts: dict[int, list[int]] = {}
     for batch_id, is_done in slots.values_list("batch_id", "is_done"):
         row = counts.setdefault(batch_id, [0, 0])
@@ -78,6 +79,12 @@ def _seat(judge: Judge, batches: list[dict[str, Any]]) -> dict[str, Any]:
         "next": upcoming,
         "practising": practising,
         "time_left": time_left(judge, responses=total - done),
+        "reopened": Reopening.objects.filter(slot__judge=judge)
+        .waiting()  # type: ignore[attr-defined]
+        .select_related("slot__batch"),
+        "answers": [
+            {"row": one, "about": words.FLAGS[one.flag.kind]} for one in running.answers_for(judge)
+        ],
         "unread": Clarification.objects.unread_by(judge).count(),
         "guesses": 0 if upcoming else len(guessing.asked(judge)),
     }
@@ -221,7 +228,7 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
     if mine.phase == Batch.Phase.MAIN and mine.has_practice_left:
         return _practice_first(request)
     slots = list(mine.slots.with_progress().order_by("position"))
-    undone = [slot for slot in slots if not slot.is_done]
+    undone = [slot for slot in slots if slot.is_owed]
     context: dict[str, Any] = {
         "batch": mine,
         "slots": slots,
@@ -357,7 +364,9 @@ def _rating_page(
         "total": slot.of,
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
-        "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
+        "locked": panel.state != panel.State.OPEN
+        or slot.was_taken_out
+        or (slot.batch.handed_in_at is not None and not slot.is_reopened),
         "gaps": gaps or [],
         "conflict": conflict,
         "refused": refused,
@@ -417,7 +426,9 @@ def _keys(rubric: Any) -> list[str]:
 
 def _after(slot: Slot) -> str:
     """The next place that is not done, from here on; after the last one, the review."""
-    open_ones = [s.position for s in slot.batch.slots.with_progress() if not s.is_done]
+    if slot.is_reopened:
+        return reverse("desk")
+    open_ones = [s.position for s in slot.batch.slots.with_progress() if s.is_owed]
     later = [p for p in sorted(open_ones) if p > slot.position] or sorted(open_ones)
     base = f"/judge/batch/{slot.batch.code}/"
     return f"{base}{later[0]}/" if later else base

@@ -255,7 +255,8 @@ def test_progress_counts_and_tells_no_score():
     assert (other.done, other.drafts, other.cannot_judge, other.last_seen) == (0, 0, 0, None)
     page = text_of(as_(cast.coordinator).get("/coordinate/panel/"))
     assert "J1 physician 0 / 1 2 / 10 1 1 1" in page
-    assert "half of it is gone" in page
+    assert "One waits for an answer." in page
+    assert "half of it is gone" in text_of(as_(cast.coordinator).get("/coordinate/panel/flags/"))
     assert "You see no score and no agreement until you close" in page
 
 

@@ -8,7 +8,7 @@ from django.urls import get_resolver
 
 from awb_panel.accounts.models import User
 from dilemmas.models import Blinding
-from ratings.models import Invitation, Membership
+from ratings.models import Invitation, Judge, Membership
 from ratings.services.invitations import hash_token, invite
 from ratings.services.uploads import keep_upload
 from tests.cast import NOW, draft_panel, join, open_cast
@@ -72,6 +72,10 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "freeze": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "open": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "judges": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "progress": {"GET": COORDINATOR},
+    "flags": {"GET": COORDINATOR, "POST": {}},
+    "seat": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "texts_out": {"GET": COORDINATOR, "POST": {}},
     "clarify": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "revoke": {"POST": {"coordinator": 302}},
     "close": {"GET": COORDINATOR},
@@ -151,6 +155,8 @@ def world():
         "rubric_preview": f"/coordinate/rubrics/{rubric}/preview/",
         "panel_rubric": f"/coordinate/{slug}/rubric/",
         "revoke": f"/coordinate/{slug}/judges/{waiting.pk}/revoke/",
+        "seat": f"/coordinate/{slug}/seats/{Judge.objects.filter(panel__slug=slug).first().pk}/",
+        "texts_out": f"/coordinate/{slug}/texts/",
         "resend": f"/coordinate/{slug}/judges/{waiting.pk}/resend/",
         "preview_mail": f"/coordinate/{slug}/judges/mail/",
         "registration_json": f"/coordinate/{slug}/registration.json",
@@ -174,6 +180,8 @@ def world():
         "order",
         "freeze",
         "planning",
+        "progress",
+        "flags",
         "registration",
         "open",
         "judges",

@@ -11,6 +11,7 @@ from ratings.views.coordinating.rubrics import (
     rubric_preview,
     rubrics,
 )
+from ratings.views.coordinating.running import flags, progress, seat, texts_out
 from ratings.views.coordinating.steps import close, freeze, open_, publish
 from ratings.views.coordinating.texts import blind_one, blinding
 
@@ -21,6 +22,7 @@ __all__ = [
     "clarify",
     "close",
     "criterion",
+    "flags",
     "freeze",
     "judges",
     "new_panel",
@@ -31,6 +33,7 @@ __all__ = [
     "panels",
     "plan",
     "preview_mail",
+    "progress",
     "protocol",
     "publish",
     "registration",
@@ -40,4 +43,6 @@ __all__ = [
     "rubric",
     "rubric_preview",
     "rubrics",
+    "seat",
+    "texts_out",
 ]

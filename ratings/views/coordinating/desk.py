@@ -13,12 +13,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dilemmas.models import ResponseSet
 from ratings import words
 from ratings.forms.coordinating import PanelForm
-from ratings.models import Flag, Panel
+from ratings.models import Panel
 from ratings.models.people import Role
 from ratings.permissions import owner_only, panel_for, writes_rubrics
 from ratings.services import audit as audit_service
 from ratings.services import panels as panel_service
-from ratings.services import planning, registering
+from ratings.services import planning, registering, running
 from ratings.services.errors import Refused
 from ratings.services.freezing import obstacles
 from ratings.services.progress import judge_progress
@@ -93,12 +93,8 @@ def overview(request: PersonRequest, slug: str) -> HttpResponse:
         "progress": progress,
         "here": sum(row.judge.withdrawn_at is None for row in progress),
         "planned": panel.protocol.document["judges_planned"] if native else 0,
-        "flags": [
-            {"judge": flag.slot.judge.code, "text": words.FLAGS[flag.kind], "flag": flag}
-            for flag in Flag.objects.filter(slot__judge__panel=panel).select_related(
-                "slot__judge", "slot__response__dilemma"
-            )[:50]
-        ],
+        "flags": len(waiting := running.flag_queue(panel)),
+        "waiting": sum(one.is_open for one in waiting),
         "report": panel.reports.order_by("-number").first(),
         "native": native,
     }
