@@ -281,6 +281,7 @@ EVENTS = {
     "response_done": lazy("response done"),
     "batch_handed_in": lazy("batch handed in"),
     "clarified": lazy("clarification to all judges"),
+    "person_erased": lazy("person erased"),
     "judge_left": lazy("judge left"),
     "judge_came_back": lazy("judge came back"),
     "judge_reminded": lazy("judge reminded"),
