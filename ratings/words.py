@@ -59,6 +59,12 @@ REFUSALS = {
     "batch_is_open": lazy("Its batch is not handed in: the judge can still change it."),
     "open_again_already": lazy("This response is open again already."),
     "reason_needed": lazy("Write a reason."),
+    "owner_stays": lazy(
+        "This is the installation's owner: make another one with createowner first."
+    ),
+    "only_coordinator": lazy(
+        "This person is the only coordinator of a panel: invite another one first."
+    ),
     "unknown_act": lazy("Choose one of the buttons on the page."),
     "unknown_response": lazy("This response is none of the panel's."),
     "answer_needed": lazy("Write an answer."),

@@ -4,13 +4,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from awb_panel.accounts.models import User
+from ratings import words
 from ratings.services.erasing import erase
 from ratings.services.errors import Refused
-
-_WHY = {
-    "owner_stays": "This is the installation's owner: make another one with createowner first.",
-    "only_coordinator": "This person is the only coordinator of a panel: invite another one first.",
-}
 
 
 class Command(BaseCommand):
@@ -31,7 +27,7 @@ class Command(BaseCommand):
         try:
             erased = erase(user=user, actor="", at=timezone.now())
         except Refused as refused:
-            raise CommandError(_WHY.get(refused.code, str(refused))) from refused
+            raise CommandError(words.sentence(refused)) from refused
         self.stdout.write(
             f"Erased. Seats kept under their codes: {erased.seats}; invitations without an "
             f"address now: {erased.invitations}."
