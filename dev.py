@@ -25,11 +25,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.parse
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VAR = os.path.join(ROOT, "var")
+PATIENCE_S = 30 * 60  # for one step of `test`; all of them take less than half of it
 VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "bin")
 PYTHON = os.path.join(BIN, "python")
@@ -364,7 +366,8 @@ def test(extra, *, long, fast):
     in_ci = os.environ.get("CI", "").lower() in ("1", "true")
     if not fast:
         prepare_machine(in_ci)
-    results = [attempt(*step) for step in steps(extra, long=long, fast=fast)]
+    patience = PATIENCE_S * (20 if long else 1)
+    results = [attempt(*step, patience) for step in steps(extra, long=long, fast=fast)]
     say("\n== summary")
     for name, code, seconds, last in results:
         say("%-20s %4.0f s  %-6s  %s" % (name, seconds, "FAILED" if code else "ok", last))
@@ -415,8 +418,11 @@ def tool(name):
     return os.path.join(BIN, name)
 
 
-def attempt(name, command, environment):
-    """Run one step, showing what it says; return (name, code, seconds, its last line)."""
+def attempt(name, command, environment, patience):
+    """Run one step, showing what it says; return (name, code, seconds, its last line).
+
+    A step, or a process that it left behind, that takes longer than `patience` seconds is ended.
+    """
     say("\n== %s" % name)
     started = time.monotonic()
     last = ""
@@ -428,12 +434,36 @@ def attempt(name, command, environment):
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        start_new_session=True,
     )
-    for line in process.stdout:
-        sys.stdout.write(line)
-        sys.stdout.flush()
-        last = line.strip() or last
-    return name, process.wait(), time.monotonic() - started, last[:120]
+    late = threading.Event()
+
+    def end():
+        late.set()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            time.sleep(10)
+
+    clock = threading.Timer(patience, end)
+    clock.daemon = True
+    clock.start()
+    try:
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            last = line.strip() or last
+        code = process.wait()
+    except KeyboardInterrupt:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        raise
+    finally:
+        clock.cancel()
+    if late.is_set():
+        last = "ended after %.0f s without an end. Before: %s" % (patience, last)
+        code = code or 1
+    return name, code, time.monotonic() - started, last[:120]
 
 
 def prepare_machine(in_ci):

@@ -100,3 +100,24 @@ def test_ci_runs_the_documented_command() -> None:
     path = ROOT / ".ci" / "run"
     assert os.access(path, os.X_OK)
     assert "python3 dev.py test" in path.read_text()
+
+
+def test_step_that_stands_still_is_ended_and_counts_as_failed(
+    module: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its children too: one that holds our pipe would keep us waiting after the step has ended."""
+    script = "import subprocess, sys; print('begun', flush=True);"
+    child = script + "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    for code in (f"{script} import time; time.sleep(60)", child):
+        command = [sys.executable, "-c", code]
+        name, failed, seconds, last = module.attempt("still", command, dict(os.environ), 1.0)
+        assert (name, bool(failed)) == ("still", True)
+        assert seconds < 15
+        assert last == "ended after 1 s without an end. Before: begun"
+    assert "begun" in capsys.readouterr().out
+
+
+def test_step_says_its_last_line_and_its_code(module: ModuleType) -> None:
+    command = [sys.executable, "-c", "print('one'); print('two'); raise SystemExit(3)"]
+    _, code, _, last = module.attempt("step", command, dict(os.environ), 30.0)
+    assert (code, last) == (3, "two")
