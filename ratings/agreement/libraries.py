@@ -1,6 +1,6 @@
 """The one module that imports slow libraries, each only when it is needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,39 @@ def _krippendorff() -> Any:
     import krippendorff
 
     return krippendorff
+
+
+def read_columns(path: str, *, separator: str) -> Iterator[tuple[NDArray[np.int64], list[str]]]:
+    """Yield each column of a UTF-8 file with a header as (codes, the texts they stand for).
+
+    Raises `ValueError` with pandas' message for a row that is longer than the header, and
+    `UnicodeDecodeError`. A missing field is the text "", as is an empty one; nothing is taken for
+    a number, so that "07" stays apart from "7"; empty lines are rows.
+    """
+    import warnings
+
+    import pandas
+
+    with warnings.catch_warnings():
+        # A first row longer than the header would be cut, with a warning, or shift all columns.
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        try:
+            table = pandas.read_csv(
+                path,
+                sep=separator,
+                dtype=str,
+                encoding="utf-8-sig",
+                header=0,
+                index_col=False,
+                keep_default_na=False,
+                na_filter=False,
+                skip_blank_lines=False,
+            )
+        except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
+            raise ValueError(" ".join(str(error).split())) from error
+    for place in range(table.shape[1]):
+        codes, texts = pandas.factorize(table.iloc[:, place])
+        yield codes.astype(np.int64), [str(text) for text in texts]
 
 
 def t_quantile(probability: float, df: int) -> float:
