@@ -406,7 +406,7 @@ def steps(extra, *, long, fast):
         ("tests on SQLite", [*pytest, *on_sqlite], environment),
     ]
     if not fast:
-        postgres = [PYTHON, "-m", "tests.postgres", "--", *pytest, *on_postgres]
+        postgres = [PYTHON, "-m", "tests.postgres", "--", *pytest, "-m", "not looks", *on_postgres]
         checks.append(("tests on PostgreSQL", postgres, environment))
     return checks
 

@@ -4,6 +4,7 @@ A guard is one refusal. `install` is idempotent; `InstallGuards` runs it in a mi
 that alters a guarded table does so inside `AlterGuarded`, because SQLite remakes the table.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,10 +62,17 @@ def part_of_sealed(table: str, parent: str) -> list[Guard]:
 
 
 def install(connection: BaseDatabaseWrapper, guards: Sequence[Guard]) -> None:
-    """Create or replace the guards whose tables exist."""
+    """Create or replace the guards whose tables, and those that they read, exist.
+
+    Early in the migrations some do not exist yet; the migration that makes them installs again.
+    """
     uninstall(connection, guards)
     tables = set(connection.introspection.table_names())
-    present = [guard for guard in guards if guard.table in tables]
+    present = [
+        guard
+        for guard in guards
+        if {guard.table, *re.findall(r"(?:FROM|JOIN) (\w+)", guard.condition)} <= tables
+    ]
     with connection.cursor() as cursor:
         for statement in _statements(connection.vendor, present):
             cursor.execute(statement)
@@ -266,7 +274,24 @@ def dilemmas_guards() -> list[Guard]:
     guards += part_of_sealed("dilemmas_leveltext", _BY_LEVEL)
     guards += _identity_guards()
     guards += append_only("dilemmas_provenance")
+    guards += _confirmation_guards()
     return guards
+
+
+def _confirmation_guards() -> list[Guard]:
+    """A second person confirms, and only what can still be changed."""
+    table = "dilemmas_blindingconfirmation"
+    decision = "SELECT 1 FROM dilemmas_blinding b WHERE b.id = NEW.blinding_id AND "
+    return [
+        *append_only(table),
+        Guard(
+            f"{table}_second",
+            table,
+            "INSERT",
+            f"EXISTS ({decision}(b.actor = NEW.actor OR b.sealed_at IS NOT NULL))",
+            "a decision is confirmed by another person, before the freeze",
+        ),
+    ]
 
 
 def _identity_guards() -> list[Guard]:

@@ -12,9 +12,31 @@ from typing import Any
 
 _DATA = Path(__file__).parent / "data"
 _NEAR = 60  # characters of context that a replacement looks at
+_CLOSE = 24  # and for what stands right before it
 ARROWS = "↔⇄⟷→⟶⇒←⇐"
-CODE = r"(?<!\w)[A-Z]{3}(?:p?t\d|[pk]\d)?s?(?!\w)"
+CODE = r"(?<![^\W_])[A-Z]{3}(?:(?:p?t|[pk])\d|[\d₁-₉])?[sS]?(?![^\W_])"
 CODES = re.compile(CODE)
+_TOUCHES_AFTER = re.compile(
+    rf"(?:\s{{0,2}}\([^()\n]{{0,50}}\))?\s{{0,2}}(?:[{ARROWS}=]|<?->)|[./|+·~&]\w"
+)
+_TOUCHES_BEFORE = re.compile(rf"(?:[{ARROWS}=]|->)\s{{0,2}}$|\w[./|+·~&]$")
+_NEXT_WORD = re.compile(r"\s{1,2}(\w+)")
+_WORDS = re.compile(r"[^\W_]+")
+_ENGLISH_ARTICLE = re.compile(r"(?i)(?<!\w)an? $")
+_NOUN_BEFORE = re.compile(r"\w[ \t*_`\"“«]{0,4}$")
+_HYPHEN_AFTER, _HYPHEN_BEFORE = re.compile(r"-\w"), re.compile(r"\w-$")
+_BRACKET_AFTER = re.compile(r"\s?\(")
+_THAT = re.compile(r"(?i)(?<!\w)that $")
+_FOLLOWER = re.compile(r"[ \t]+([\w-]+)")
+_PARTICLE = re.compile(r"(?i)(?<!\w)(?:\w+[ \t]+|[ld]['’])$")
+_BEFORE_LAST = re.compile(r"\w+['’]?")
+_PARTICIPLES = ("at", "it", "ut", "do", "ès", "ert", "st")
+_PERFECT = re.compile(r"(?i)(?<!\w)(?:ha|han|he|hem|havia|haurà|hauria|hemos|había|habrá) \w+ $")
+_MARKED = re.compile(r"(?i)(?<!\w)(?:(\w+)[ \t]+|([ld])['’])[*_`\"“«]{1,4}$")
+_PREPOSITION = re.compile(r"(?i)(?<!\w)(de|a|per)[ \t]+$")
+_EXISTS = re.compile(r"(?i)(?<!\w)(?:hi ha|hi havia|hi hagi|hay|había|haya) $")
+_LABELS = re.compile(r"[*_`»\"”]{0,3}:(?!\w)")
+_LIST_MARK = re.compile(r"(?:^|\n)\s{0,4}[-•+]$")
 
 Worded = tuple[int, str]  # how many characters before the code go too, and the words
 
@@ -22,15 +44,18 @@ Worded = tuple[int, str]  # how many characters before the code go too, and the 
 def in_words(text: str, start: int, end: int, language: str) -> tuple[int, int, str] | None:
     """Return the span and the plain words for a code inside a sentence, None if it is not safe."""
     before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-    gloss = r"(?:\s{0,2}\([^()\n]{0,50}\))?"
-    if re.match(rf"{gloss}\s{{0,2}}(?:[{ARROWS}=]|<?->)", after):
+    if _TOUCHES_AFTER.match(after) or _TOUCHES_BEFORE.search(before[-4:]):
         return None
-    if re.search(rf"(?:[{ARROWS}=]|->)\s{{0,2}}$", before):
-        return None
-    follower = re.match(r"\s{1,2}(\w+)", after)
+    follower = _NEXT_WORD.match(after)
     if follower and base(follower[1]) in codes():
         return None
-    code, plural = base(text[start:end]), text[start:end].endswith("s")
+    code = base(text[start:end])
+    plural = code != text[start:end]
+    if plural and text[end - 1].isdigit():
+        return None  # TEO2: which of them it is would be lost
+    if _LABELS.match(after) and begins_sentence(before):  # «TEO: it is so»
+        name = plain_name(code, language, plural=plural)
+        return (start, end, capital(name)) if name else None
     result: Worded | None = None
     if language == "en":
         result = _in_english(code, plural, before, after)
@@ -45,28 +70,29 @@ def in_words(text: str, start: int, end: int, language: str) -> tuple[int, int, 
 
 
 def _in_english(code: str, plural: bool, before: str, after: str) -> Worded | None:
-    entry, name = codes()[code].get("en"), plain_name(code, "en", plural=plural)
+    entry, close = codes()[code].get("en"), before[-_CLOSE:]
+    name = plain_name(code, "en", plural=plural)
     if not entry or not name:
         return None
-    article = re.search(r"(?i)(?<!\w)an? $", before)
+    article = _ENGLISH_ARTICLE.search(close[-4:])
     if article:
         fitting = "an" if name[0] in "aeiou" else "a"
         return None if plural else (len(article[0]), f"{fitting} {name}")
-    if _determined(before) or re.match(r"-\w", after) or re.search(r"\w-$", before):
-        return None if re.match(r"\s?\(", after) else (0, name)
+    if _determined(before) or _HYPHEN_AFTER.match(after) or _HYPHEN_BEFORE.search(close[-2:]):
+        return None if _BRACKET_AFTER.match(after) else (0, name)
     if not entry["the"] or plural:
         return 0, name
-    follower = re.match(r"[ \t]+([\w-]+)", after)
+    follower = _FOLLOWER.match(after)
     if follower and not _is_no_noun(follower[1].lower()):
         return None  # «MON contexts» or «MON presses»: noun or verb cannot be told
-    if re.search(r"(?i)(?<!\w)that $", before):
+    if _THAT.search(close):
         return None  # «shows that FEN» or «that FEN»
     return 0, f"the {name}"
 
 
 def _determined(before: str) -> bool:
     """Whether an English noun here has its determiner: «the FEN», «a concrete FEN»."""
-    if not re.search(r"\w[ \t*_\"“]{0,4}$", before):
+    if not _NOUN_BEFORE.search(before[-6:]):
         return False
     small = grammar("en")
     *_rest, second, last = ["", "", *words(before.lower())]
@@ -80,15 +106,18 @@ def _is_no_noun(word: str) -> bool:
 
 
 def _in_romance(code: str, plural: bool, before: str, after: str, language: str) -> Worded | None:
-    entry, small = codes()[code].get(language), grammar(language)
-    if not entry or re.match(r"-\w", after) or re.search(r"\w-$", before):
+    entry, small, close = codes()[code].get(language), grammar(language), before[-_CLOSE:]
+    if not entry or _HYPHEN_AFTER.match(after) or _HYPHEN_BEFORE.search(close[-2:]):
         return None
-    particle = re.search(r"(?i)(?<!\w)(?:\w+[ \t]+|[ld]['’])$", before)
+    marked = _MARKED.search(close)
+    if marked:  # «el *FEN*»: the article stands outside the mark
+        return _inside_mark(code, plural, (marked[1] or f"{marked[2]}'").lower(), language)
+    particle = _PARTICLE.search(close)
     word = particle[0].strip().lower().replace("’", "'") if particle else ""
     back, preposition, agreement = len(particle[0]) if particle else 0, "", ""
     if word in small["articles"]:
         agreement = small["articles"][word]
-        earlier = re.search(r"(?i)(?<!\w)(de|a|per)[ \t]+$", before[: len(before) - back])
+        earlier = _PREPOSITION.search(before[: len(before) - back])
         if earlier:
             preposition, back = earlier[1].lower(), back + len(earlier[0])
     elif word in small["contractions"]:
@@ -97,6 +126,8 @@ def _in_romance(code: str, plural: bool, before: str, after: str, language: str)
         preposition = "de" if word == "d'" else word
     elif word in small["determiners"]:
         return _after_determiner(code, plural, small["determiners"][word], after, language)
+    elif _EXISTS.search(close):
+        return (0, name) if (name := plain_name(code, language, plural=plural)) else None
     elif particle and _is_apposition(before, word, language):
         return None
     else:
@@ -109,12 +140,36 @@ def _in_romance(code: str, plural: bool, before: str, after: str, language: str)
     return back, _with_article(preposition, name, entry["gender"], many, language)
 
 
+def _inside_mark(code: str, plural: bool, word: str, language: str) -> Worded | None:
+    """Return the name after an article and a quotation mark or an asterisk, if they agree."""
+    entry, small = codes()[code][language], grammar(language)
+    agreement = small["articles"].get(word) or small["determiners"].get(word, "")
+    agreement = agreement or small["contractions"].get(word, "").rpartition(" ")[2]
+    many = agreement[1:] == "2" or (plural and not agreement)
+    name = plain_name(code, language, plural=many)
+    if not name or word == "d'" or word in small["prepositions"]:
+        return None
+    if not agreement:
+        return 0, _with_article("", name, entry["gender"], many, language)
+    agrees = agreement[0] in ("x", entry["gender"]) and (many or not plural)
+    vowel = language == "ca" and not many and re.match(r"h?[aeiouàèéíòóú]", name) is not None
+    elided = word == "l'"
+    wanted = vowel and word in ("l'", "el", "la", "del", "al", "pel")
+    return (0, name) if agrees and elided == wanted else None
+
+
 def _is_apposition(before: str, word: str, language: str) -> bool:
-    """Whether a noun with its article stands before: «el marc TEO»."""
-    small, earlier = grammar(language), re.findall(r"\w+['’]?", before.lower())[-2:-1]
-    led = earlier[0].replace("’", "'") if earlier else ""
-    determined = led in small["articles"] or led in small["contractions"]
-    return (determined or led in small["determiners"]) and word not in small["function"]
+    """Whether a noun may stand right before: «el marc TEO», «indicadors OBJ».
+
+    Only short words and verbs that are known to be none are taken for none.
+    """
+    small = grammar(language)
+    if word in small["function"] or word in small["verbs"]:
+        earlier = [w.replace("’", "'") for w in _BEFORE_LAST.findall(before.lower())[-2:-1]]
+        led = earlier[0] if earlier else ""
+        articles = small["articles"].keys() | small["contractions"].keys()
+        return word in small["verbs"] and led in articles | small["determiners"].keys()
+    return not (word[-2:] in _PARTICIPLES and _PERFECT.search(before))
 
 
 def _after_determiner(
@@ -123,7 +178,7 @@ def _after_determiner(
     many = agreement[1] == "2"
     name = plain_name(code, language, plural=many)
     fits = agreement[0] in ("x", codes()[code][language]["gender"]) and (many or not plural)
-    return (0, name) if name and fits and not re.match(r"\s?\(", after) else None
+    return (0, name) if name and fits and not _BRACKET_AFTER.match(after) else None
 
 
 def _with_article(preposition: str, name: str, gender: str, many: bool, language: str) -> str:
@@ -147,9 +202,9 @@ def article_before(before: str, language: str) -> bool:
 
 
 def begins_sentence(before: str) -> bool:
-    """Whether what follows `before` begins a sentence, a line or a list entry."""
-    bare = before.rstrip(' \t*_#>"“«¿¡(')
-    return not bare or bare[-1] in ".!?…\n\r" or bool(re.search(r"(?:^|\n)\s{0,4}[-•+]$", bare))
+    """Whether what follows `before` begins a sentence, a line, a list entry or a cell."""
+    bare = before.rstrip(' \t*_#>|~`"“«¿¡(')
+    return not bare or bare[-1] in ".!?…\n\r" or bool(_LIST_MARK.search(bare))
 
 
 def capital(phrase: str) -> str:
@@ -159,17 +214,30 @@ def capital(phrase: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of a text."""
-    return re.findall(r"\w+", text)
+    return _WORDS.findall(text)
 
 
 def base(token: str) -> str:
-    """Return a code without its plural s."""
-    return token[:-1] if token.endswith("s") else token
+    """Return a code without its plural s or its number; what is no code comes back as it is."""
+    known = codes()
+    if token in known or len(token) < 4:
+        return token
+    bare = token.rstrip("0123456789₁₂₃₄₅₆₇₈₉") if len(token) == 4 else token
+    if bare == token:
+        bare = token[:-1] if token[-1] == "s" else token
+    if token[-1] == "S" and token[:-1] in known and not is_also_a_word(token[:-1]):
+        bare = token[:-1]  # TEOS, but no ARTS
+    return bare if bare in known else token
 
 
 def is_also_a_word(token: str) -> bool:
     """Whether the letters of a code are also an acronym or a word: MIT, EST, NOU."""
     return "also" in codes()[base(token)]
+
+
+def is_core(token: str) -> bool:
+    """Whether the code is one of the twelve that every text with codes uses."""
+    return "core" in codes()[base(token)]
 
 
 def split(text: str) -> list[str]:
@@ -187,6 +255,20 @@ def joined_names(found: list[str], language: str) -> str | None:
     """Return the names of several codes as one: «theory–practice»; None if one has no name."""
     names = [plain_name(code, language) for code in found]
     return None if None in names else "–".join(name for name in names if name)
+
+
+def language_of(text: str) -> str:
+    """Return the language that a text seems to be in (ca, es, en), empty if that is not clear."""
+    found = [word.lower() for word in _WORDS.findall(text[:20_000])]
+    counts = sorted(
+        (
+            (sum(word in grammar(one)["telling"] for word in found), one)
+            for one in ("ca", "es", "en")
+        ),
+        reverse=True,
+    )
+    (most, language), (second, _other), _last = counts
+    return language if most > 1 and most >= 2 * second else ""
 
 
 def is_name_of(code: str, text: str) -> bool:

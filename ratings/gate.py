@@ -211,6 +211,27 @@ def decide(criteria: Sequence[CriterionInput], policy: Policy) -> Decision:
     return Decision(Verdict.MET, decided)
 
 
+def changes_to_turn_panel(decision: Decision, changes: Mapping[str, int | None]) -> int | None:
+    """Return how many changed ratings would turn the panel's verdict, from those of its criteria.
+
+    One criterion turns *met*; *not met* turns when every criterion that is not met does. None for a
+    verdict that is no question of scores, or if a criterion that is needed has no number.
+    """
+    needed = [changes.get(one.name) for one in decision.criteria if one.verdict is decision.verdict]
+    known = [number for number in needed if number is not None]
+    if decision.verdict is Verdict.MET:
+        return min(known, default=None)
+    if decision.verdict is Verdict.NOT_MET and len(known) == len(needed):
+        return sum(known)
+    return None
+
+
+def reaches(policy: Policy, estimate: float | None, lower95: float | None) -> bool:
+    """Return whether the registered statistic reaches the threshold; False if it has no value."""
+    value = _finite(lower95 if policy.statistic == "lower95" else estimate)
+    return value is not None and _reaches(value, policy)
+
+
 def _decide_one(criterion: CriterionInput, policy: Policy) -> CriterionDecision:
     value = _finite(criterion.lower95 if policy.statistic == "lower95" else criterion.estimate)
     shown = None if value is None else _shown(value)

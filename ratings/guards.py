@@ -30,6 +30,10 @@ def ratings_guards() -> list[Guard]:
         "ratings_publication",
         "ratings_freeze",
         "ratings_slot",
+        "ratings_flagreply",
+        "ratings_reopening",
+        "ratings_withdrawal",
+        "ratings_replacement",
     ):
         guards += append_only(table)
     return guards + _panel_guards() + _people_guards() + _serving_guards() + _rating_guards()
@@ -198,53 +202,85 @@ def _serving_guards() -> list[Guard]:
 
 
 def _rating_guards() -> list[Guard]:
+    # A response that was opened again may be written to until it is marked done once more.
+    reopened = (
+        "EXISTS (SELECT 1 FROM ratings_reopening r WHERE r.slot_id = NEW.slot_id AND "
+        "r.after_number >= (SELECT COALESCE(MAX(u.number), 0) FROM ratings_submission u "
+        "WHERE u.slot_id = NEW.slot_id))"
+    )
     writable = (
-        f"EXISTS ({_PANEL_OF_SLOT} WHERE s.id = NEW.slot_id AND p.state = 'open' "
-        "AND b.handed_in_at IS NULL AND j.withdrawn_at IS NULL)"
+        f"EXISTS ({_PANEL_OF_SLOT} WHERE s.id = NEW.slot_id AND p.state = 'open' "  # noqa: S608
+        f"AND (b.handed_in_at IS NULL OR {reopened}) AND j.withdrawn_at IS NULL "
+        "AND NOT EXISTS (SELECT 1 FROM ratings_withdrawal w WHERE w.panel_id = p.id "
+        "AND w.response_id = s.response_id))"
     )
     message = "the panel is not open, or the batch is handed in"
-    return [
-        Guard(f"{table}_open", table, event, f"NOT {writable}", message)
-        for table, event in (
-            ("ratings_submission", "INSERT"),
-            ("ratings_draft", "INSERT"),
-            ("ratings_draft", "UPDATE"),
-            ("ratings_draftcheckpoint", "INSERT"),
-        )
-    ] + [
-        Guard("ratings_draft_kept", "ratings_draft", "DELETE", "1 = 1", "a draft is never deleted"),
-        Guard(
-            "ratings_draft_forward",
-            "ratings_draft",
-            "UPDATE",
-            "NEW.slot_id <> OLD.slot_id OR NEW.version < OLD.version",
-            "a draft only moves forward",
-        ),
-        Guard(
-            "ratings_rating_scale",
-            "ratings_rating",
-            "INSERT",
-            "NEW.score IS NOT NULL AND NOT EXISTS (SELECT 1 FROM dilemmas_level l "
-            "WHERE l.criterion_id = NEW.criterion_id AND l.value = NEW.score)",
-            "the score is not a level of the criterion",
-        ),
-        Guard(
-            "ratings_rating_open",
-            "ratings_rating",
-            "INSERT",
-            "NOT EXISTS (SELECT 1 FROM ratings_submission u JOIN ratings_slot s ON s.id = u.slot_id "
-            "JOIN ratings_batch b ON b.id = s.batch_id JOIN ratings_judge j ON j.id = b.judge_id "
-            "JOIN ratings_panel p ON p.id = j.panel_id "
-            "JOIN dilemmas_criterion c ON c.version_id = b.rubric_version_id "
-            "WHERE u.id = NEW.submission_id AND c.id = NEW.criterion_id AND p.state = 'open')",
-            "the panel is not open, or the criterion is not of its rubric",
-        ),
-        Guard(
-            "ratings_guess_after",
-            "ratings_guess",
-            "INSERT",
-            "EXISTS (SELECT 1 FROM ratings_batch b JOIN ratings_slot s ON s.judge_id = b.judge_id "
-            "WHERE s.id = NEW.slot_id AND b.handed_in_at IS NULL)",
-            "conditions are guessed after the last batch is handed in",
-        ),
-    ]
+    open_panel = (
+        "NOT EXISTS (SELECT 1 FROM ratings_panel p WHERE p.id = NEW.panel_id AND p.state = 'open')"
+    )
+    return (
+        [
+            Guard(
+                "ratings_withdrawal_open",
+                "ratings_withdrawal",
+                "INSERT",
+                open_panel,
+                "responses are taken out while the panel is open, before anybody sees a score",
+            ),
+            Guard(
+                "ratings_reopening_open",
+                "ratings_reopening",
+                "INSERT",
+                f"NOT EXISTS ({_PANEL_OF_SLOT} WHERE s.id = NEW.slot_id AND p.state = 'open')",
+                "a response is opened again while the panel is open",
+            ),
+        ]
+        + [
+            Guard(f"{table}_open", table, event, f"NOT {writable}", message)
+            for table, event in (
+                ("ratings_submission", "INSERT"),
+                ("ratings_draft", "INSERT"),
+                ("ratings_draft", "UPDATE"),
+                ("ratings_draftcheckpoint", "INSERT"),
+            )
+        ]
+        + [
+            Guard(
+                "ratings_draft_kept", "ratings_draft", "DELETE", "1 = 1", "a draft is never deleted"
+            ),
+            Guard(
+                "ratings_draft_forward",
+                "ratings_draft",
+                "UPDATE",
+                "NEW.slot_id <> OLD.slot_id OR NEW.version < OLD.version",
+                "a draft only moves forward",
+            ),
+            Guard(
+                "ratings_rating_scale",
+                "ratings_rating",
+                "INSERT",
+                "NEW.score IS NOT NULL AND NOT EXISTS (SELECT 1 FROM dilemmas_level l "
+                "WHERE l.criterion_id = NEW.criterion_id AND l.value = NEW.score)",
+                "the score is not a level of the criterion",
+            ),
+            Guard(
+                "ratings_rating_open",
+                "ratings_rating",
+                "INSERT",
+                "NOT EXISTS (SELECT 1 FROM ratings_submission u JOIN ratings_slot s ON s.id = u.slot_id "
+                "JOIN ratings_batch b ON b.id = s.batch_id JOIN ratings_judge j ON j.id = b.judge_id "
+                "JOIN ratings_panel p ON p.id = j.panel_id "
+                "JOIN dilemmas_criterion c ON c.version_id = b.rubric_version_id "
+                "WHERE u.id = NEW.submission_id AND c.id = NEW.criterion_id AND p.state = 'open')",
+                "the panel is not open, or the criterion is not of its rubric",
+            ),
+            Guard(
+                "ratings_guess_after",
+                "ratings_guess",
+                "INSERT",
+                "EXISTS (SELECT 1 FROM ratings_batch b JOIN ratings_slot s ON s.judge_id = b.judge_id "
+                "WHERE s.id = NEW.slot_id AND b.handed_in_at IS NULL)",
+                "conditions are guessed after the last batch is handed in",
+            ),
+        ]
+    )

@@ -1,16 +1,30 @@
 """Who sees what in which state. The look-up is the check: what is not yours is not found."""
 
+from typing import Any
+
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest
 
 from awb_panel.accounts.models import User
-from ratings.models import Batch, Clarification, Consent, Judge, Panel, Slot
+from dilemmas.models import RubricVersion
+from ratings.models import (
+    Batch,
+    Clarification,
+    Consent,
+    Judge,
+    Panel,
+    Reopening,
+    Slot,
+    Withdrawal,
+)
 from ratings.models.people import Role
 
 _ALL = frozenset(Panel.State.values)
 _OVER = frozenset({Panel.State.CLOSED.value, Panel.State.PUBLISHED.value})
 _PUBLISHED = frozenset({Panel.State.PUBLISHED.value})
+
+_PRACTICE_LEFT = Exists(Batch.objects.practice_left(OuterRef("judge")))
 
 # what → role → the states in which a member with that role sees it
 SEES: dict[str, dict[str, frozenset[str]]] = {
@@ -42,6 +56,42 @@ def owner_only(user: User) -> None:
         raise Http404
 
 
+def rubric_versions_for(user: User) -> "QuerySet[RubricVersion]":
+    """Return every version of the rubrics that the person may work on.
+
+    The owner's are all; a coordinator's, those of an own panel and those that they have written.
+    """
+    versions = RubricVersion.objects.exclude(rubric__code__startswith="study-")
+    versions = versions.select_related("rubric").order_by("rubric__code", "number")
+    if user.is_owner:
+        return versions
+    panels = Panel.objects.for_member(user, Role.COORDINATOR)
+    if not panels.exists():
+        return versions.none()
+    return versions.filter(
+        Q(rubric__author=user) | Q(rubric__in=panels.values("rubric_version__rubric"))
+    )
+
+
+def rubric_version_for(user: User, pk: int) -> RubricVersion:
+    """Return one of them."""
+    version = rubric_versions_for(user).filter(pk=pk).first()
+    if version is None:
+        raise Http404
+    return version
+
+
+def writes_rubrics(user: User) -> bool:
+    """Whether the person may start a rubric: the owner, and who coordinates a panel."""
+    return user.is_owner or Panel.objects.for_member(user, Role.COORDINATOR).exists()
+
+
+def others_use(user: User, version: RubricVersion) -> bool:
+    """Whether a panel that the person does not coordinate would change with the version."""
+    own = user.memberships.filter(panel=OuterRef("pk"), role=Role.COORDINATOR)
+    return Panel.objects.filter(~Exists(own), rubric_version=version).exists()
+
+
 def judge_for(user: User, slug: str) -> Judge:
     """Return the person's own seat in the panel."""
     judge = (
@@ -58,25 +108,31 @@ def judge_for(user: User, slug: str) -> Judge:
 
 def batch_for(user: User, code: str) -> Batch:
     """Return one of the person's own batches."""
-    batch = (
+    batch: Any = (
         Batch.objects.for_judge(user)
         .filter(code=code)
+        .annotate(practice_left=_PRACTICE_LEFT)
         .select_related("judge__panel", "judge__user", "rubric_version")
         .first()
     )
     if batch is None:
         raise Http404
-    return batch
+    batch.has_practice_left = batch.practice_left
+    found: Batch = batch
+    return found
 
 
 def slot_for(user: User, code: str, position: int) -> Slot:
     """Return one of the person's own slots, by batch and position; never by a response."""
-    slot = (
-        Slot.objects.for_judge(user)
-        .filter(batch__code=code, position=position)
-        .select_related("batch__rubric_version", "judge__panel", "judge__user", "draft")
+    return _found(_slots(user, code, position).select_related("judge__panel", "judge__user"))
+
+
+def slot_to_read(user: User, code: str, position: int) -> Slot:
+    """Return the same with what the rating page shows: draft, rubric, places, news."""
+    return _found(
+        _slots(user, code, position)
+        .select_related("batch__rubric_version", "judge__panel__protocol", "judge__user", "draft")
         .annotate(
-            consented=Exists(Consent.objects.filter(judge=OuterRef("judge"))),
             places=Subquery(
                 Slot.objects.filter(batch=OuterRef("batch"))
                 .order_by()
@@ -84,18 +140,39 @@ def slot_for(user: User, code: str, position: int) -> Slot:
                 .annotate(n=Count("pk"))
                 .values("n")
             ),
+            reopened=Exists(Reopening.objects.filter(slot=OuterRef("pk")).waiting()),  # type: ignore[attr-defined]
+            taken_out=Exists(
+                Withdrawal.objects.filter(
+                    panel=OuterRef("judge__panel"), response=OuterRef("response")
+                )
+            ),
+            practice_left=_PRACTICE_LEFT,
             unread=Exists(
                 Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
                     readings__judge=OuterRef("judge")
                 )
             ),
         )
-        .first()
     )
+
+
+def _slots(user: User, code: str, position: int) -> "QuerySet[Slot]":
+    consented = Exists(Consent.objects.filter(judge=OuterRef("judge")))
+    own = Slot.objects.for_judge(user).filter(batch__code=code, position=position)
+    return own.annotate(consented=consented)
+
+
+def _found(slots: "QuerySet[Any]") -> Slot:
+    slot = slots.first()
     if slot is None:
         raise Http404
-    slot.has_consent, slot.has_unread, slot.of = slot.consented, slot.unread, slot.places
-    return slot
+    slot.has_consent = slot.consented
+    slot.is_reopened = getattr(slot, "reopened", False)
+    slot.was_taken_out = getattr(slot, "taken_out", False)
+    slot.has_practice_left = getattr(slot, "practice_left", False)
+    slot.has_unread, slot.of = getattr(slot, "unread", False), getattr(slot, "places", 0)
+    found: Slot = slot
+    return found
 
 
 def demo_sign_in_allowed(request: HttpRequest) -> bool:

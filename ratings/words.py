@@ -21,6 +21,18 @@ REFUSALS = {
     "protocol_unknown_key": lazy("The protocol has a field that is not known."),
     "protocol_unknown_policy": lazy("Choose one of the rules."),
     "protocol_unknown_rationales": lazy("Choose how many reasons are asked for."),
+    "protocol_unknown_order": lazy("Choose one of the orders."),
+    "protocol_judges_per_response": lazy(
+        "Judges for each response: at least two, and no more than are planned."
+    ),
+    "protocol_repeats": lazy("Responses served twice: 0 to 50."),
+    "protocol_unknown_markdown": lazy("Choose how responses are shown."),
+    "protocol_too_long": lazy("One of the answers is too long: 4,000 characters at most."),
+    "deposit_not_now": lazy("Freeze the panel first: then there is something to deposit."),
+    "planning_not_now": lazy("The protocol is frozen: nothing is attached to it any more."),
+    "no_policy_yet": lazy("Choose and save the requirement for publication first."),
+    "shares_do_not_fit": lazy("Give one share for each level, adding up to 1."),
+    "nothing_to_plan": lazy("Import responses to two dilemmas or more first."),
     "protocol_out_of_range": lazy("Judges: 2 to 300. Batch: 1 to 200 responses."),
     "no_report": lazy("There is no report yet. Compute it first."),
     "newer_report": lazy("There is a newer report already. Look at it first."),
@@ -28,6 +40,7 @@ REFUSALS = {
         "The requirement is not met, and the protocol did not say that a miss may be shown."
     ),
     "invitation_over": lazy("This invitation is no longer valid. Ask for a new one."),
+    "invitation_declined": lazy("This person has said no, and was promised not to be asked again."),
     "invitation_used": lazy("This invitation was accepted already."),
     "already_invited": lazy(
         "An invitation to this address is waiting for an answer. To send another link, withdraw it "
@@ -38,6 +51,24 @@ REFUSALS = {
     "knows_the_conditions": lazy(
         "This person can see the conditions of these responses, so cannot judge them."
     ),
+    "response_taken_out": lazy(
+        "This response was taken out of the panel: nobody rates it any more."
+    ),
+    "judge_is_here": lazy("This judge has not left."),
+    "seat_is_taken": lazy("Somebody has taken this seat meanwhile: it cannot be given back."),
+    "batch_is_open": lazy("Its batch is not handed in: the judge can still change it."),
+    "open_again_already": lazy("This response is open again already."),
+    "reason_needed": lazy("Write a reason."),
+    "unknown_act": lazy("Choose one of the buttons on the page."),
+    "unknown_response": lazy("This response is none of the panel's."),
+    "answer_needed": lazy("Write an answer."),
+    "judge_has_finished": lazy("This judge has handed everything in."),
+    "reminded_lately": lazy("This judge was reminded in the last seven days."),
+    "judge_has_left": lazy("This judge has left the panel."),
+    "practice_first": lazy("The practice round comes first. The study begins after it."),
+    "judges_these_responses": lazy(
+        "This person judges these responses in a panel, so cannot see their conditions."
+    ),
     "nothing_to_guess": lazy("There is nothing to answer here, or it was answered already."),
     "unknown_condition": lazy("Choose one of the answers on the page."),
     "unknown_reason": lazy("Choose one of the reasons."),
@@ -47,11 +78,17 @@ REFUSALS = {
 OBSTACLES = {
     "no_responses": lazy("The set has no responses."),
     "blinding_undecided": lazy("Some texts may tell their condition: decide on each of them."),
+    "blinding_unconfirmed": lazy(
+        "Some decisions on texts wait for a second person, as the protocol says."
+    ),
     "blinding_missing": lazy("Some responses have no text for judges."),
     "empty_responses": lazy("Some responses are empty."),
     "no_policy": lazy("The protocol has no publication requirement yet."),
     "levels_without_text": lazy(
         "Some levels of the rubric are not written out in the panel's language."
+    ),
+    "rubric_incomplete": lazy(
+        "The rubric has no criteria, or some of them have fewer than two levels."
     ),
     "criteria_not_shown": lazy(
         "Some criteria are of a kind, or of a part, that the rating page cannot show yet."
@@ -60,7 +97,32 @@ OBSTACLES = {
         "Some responses are in another language than the panel's, as their file says. Make the "
         "panel in their language, or import the responses again with the right one."
     ),
+    "practice_on_judged_dilemmas": lazy(
+        "Some dilemmas are practised on and judged: judges would know them already. Import practice "
+        "responses to other dilemmas."
+    ),
     "dilemmas_without_text": lazy("Some dilemmas have no text in the panel's language."),
+}
+
+# why a rubric's version cannot be changed
+SEALED_RUBRIC = lazy(
+    "This version is sealed by a frozen panel: nobody can change it. If a wording is unclear, say "
+    "it to all judges as a clarification, which is dated. A change of what a criterion or a level "
+    "means is refused, because scores given before it would mean something else: make a new "
+    "version, and a new panel with it."
+)
+RUBRIC_OF_OTHERS = lazy(
+    "A panel that you do not coordinate uses this version, and would change with it. Make a new "
+    "version from it."
+)
+
+# what was decided on a text
+BLINDING = {
+    "held": lazy("waits for a decision"),
+    "clean": lazy("nothing found"),
+    "edited": lazy("edited"),
+    "accepted": lazy("accepted as it stands"),
+    "held_back": lazy("held back"),
 }
 
 # what blinding looks for in a text
@@ -74,6 +136,20 @@ FINDINGS = {
     "name": lazy("name of a product or company"),
     "path": lazy("path of the scaffold"),
     "self": lazy("the system speaks of itself"),
+}
+
+# what is measured of an order (`ratings.design.balance`)
+BALANCE = {
+    "rounds": lazy("A condition in a round: as the first, the second, … of a dilemma"),
+    "places": lazy("A condition at a place of a mini-block"),
+    "neighbours": lazy("A condition after another, within a dilemma"),
+    "followers": lazy("A condition after another, as served"),
+    "repeated": lazy("A condition after itself, as served"),
+    "gap": lazy("From a response to the next one of its dilemma, in slots, at least"),
+    "coincidences": lazy("Two judges with one condition at the same slot"),
+    "load": lazy("Dilemmas of a judge"),
+    "conditions": lazy("Responses of one condition that a judge reads"),
+    "shared": lazy("Dilemmas that two judges have in common"),
 }
 
 REASONS = {
@@ -99,6 +175,13 @@ FLAGS = {
     "doubtful_fact": lazy("A fact or a quotation looks invented to me"),
     "conflict": lazy("I have a conflict of interest with this case"),
     "attention": lazy("Somebody should look at this"),
+}
+
+FLAG_STATES = {
+    "open": lazy("waits"),
+    "looking": lazy("somebody looks at it"),
+    "answered": lazy("answered"),
+    "settled": lazy("settled"),
 }
 
 GAPS = {
@@ -148,6 +231,28 @@ SAVING = {
     ),
 }
 
+# kinds of files, and of the columns in them
+FORMATS = {
+    "dilemmas": lazy("Dilemmas"),
+    "responses": lazy("Responses"),
+    "rubric": lazy("Rubric"),
+    "judgements": lazy("Scores by a model judge"),
+    "study": lazy("A study rated elsewhere: items"),
+    "study_ratings": lazy("A study rated elsewhere: ratings"),
+    "study_judgements": lazy("A study rated elsewhere: scores by model judges"),
+}
+COLUMN_KINDS = {
+    "label": lazy("label"),
+    "text": lazy("text"),
+    "whole": lazy("whole"),
+    "number": lazy("number"),
+    "names": lazy("names"),
+    "by_language": lazy("text by language"),
+    "list": lazy("list"),
+    "object": lazy("object"),
+    "boolean": lazy("true, false"),
+}
+
 STATES = {
     "draft": lazy("Draft"),
     "frozen": lazy("Frozen"),
@@ -158,7 +263,9 @@ STATES = {
 
 EVENTS = {
     "panel_created": lazy("panel created"),
+    "registration_deposited": lazy("registration deposited"),
     "protocol_written": lazy("protocol written"),
+    "rubric_chosen": lazy("rubric chosen"),
     "panel_frozen": lazy("panel frozen"),
     "panel_opened": lazy("panel opened"),
     "panel_closed": lazy("panel closed"),
@@ -174,10 +281,20 @@ EVENTS = {
     "response_done": lazy("response done"),
     "batch_handed_in": lazy("batch handed in"),
     "clarified": lazy("clarification to all judges"),
+    "judge_left": lazy("judge left"),
+    "judge_came_back": lazy("judge came back"),
+    "judge_reminded": lazy("judge reminded"),
+    "response_reopened": lazy("response opened again"),
+    "response_taken_out": lazy("response taken out"),
+    "flag_answered": lazy("note answered"),
     "conditions_guessed": lazy("guesses of the conditions"),
     "flagged": lazy("note to the coordinator"),
 }
 
+MARKDOWN = {
+    "shown": lazy("as they were written, with headings, bold type and lists"),
+    "flattened": lazy("flattened to plain paragraphs"),
+}
 RATIONALES = {
     "one": lazy(
         "One a response, on a criterion of the judge's choice, and all on one drawn response per "

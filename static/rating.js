@@ -2,7 +2,7 @@
 /** The rating page's saving, keys, conflicts and marked passages. Without it the page is a plain form. */
 
 import { hold, holdsOthers, keep as keepCopy, keyOf, kept } from "./outbox.js";
-import { follow } from "./evidence.js";
+import { follow, plain } from "./evidence.js";
 
 const form = /** @type {HTMLFormElement} */ (document.getElementById("rating"));
 const words = /** @type {HTMLElement} */ (document.querySelector("[data-words]")).dataset;
@@ -33,7 +33,7 @@ for (const input of form.querySelectorAll("input[name^='was-']")) {
 /** @param {string} text */
 function lines(text) { return text.replace(/\r\n/g, "\n"); }
 
-/** @param {string} name */
+/** @param {string} name @returns {string} */
 function read(name) {
   const field = form.elements.namedItem(name);
   const value = field && "value" in field ? lines(String(field.value)) : "";
@@ -132,7 +132,11 @@ function copyText() {
 async function push(left) {
   if (inFlight) return false;
   const changed = dirty();
-  if (Object.keys(changed).length === 0) { keep(); return clashing.size === 0; }
+  if (Object.keys(changed).length === 0) {
+    keep();
+    if (trouble === "conflict" && clashing.size === 0) settled();
+    return clashing.size === 0;
+  }
   inFlight = true;
   sequence += 1;
   if (!trouble) show("saving");
@@ -161,8 +165,7 @@ async function settle(reply, changed) {
     for (const clash of data.clashes || []) offer(clash);
     keep();
     if (reply.status === 409) { problem("conflict"); return false; }
-    if (trouble && clashing.size === 0) { announcer.setAttribute("role", "status"); announcer.textContent = words.recovered || ""; trouble = ""; }
-    show("saved", data.at);
+    settled(data.at);
     if (Object.keys(dirty()).length) later(50);
     return Object.keys(dirty()).length === 0 && clashing.size === 0;
   }
@@ -172,6 +175,12 @@ async function settle(reply, changed) {
   else if (reply.status === 423) { keep(); trouble = "refused"; stateBox.textContent = (await reply.json()).message; }
   else problem("server");
   return false;
+}
+
+/** Everything is stored: say the end of a trouble, if there was one, and when. @param {string} [time] */
+function settled(time) {
+  if (trouble && clashing.size === 0) { announcer.setAttribute("role", "status"); announcer.textContent = words.recovered || ""; trouble = ""; }
+  show("saved", time);
 }
 
 /** Take over what other pages saved, where nothing is being written here. @param {Record<string, string>} fields */
@@ -191,6 +200,15 @@ async function freshToken() {
   } catch { problem("offline"); }
 }
 
+/** A value as the page names it: a level with its text, a reason, or what was written. @param {string} name @param {string} value */
+function said(name, value) {
+  if (!name.endsWith("-answer")) return value;
+  const [answer, reason] = value.split(":");
+  return [[name, answer], [reasonOf(name), reason]]
+    .map(([group, wanted]) => form.querySelector(`input[type=radio][name="${group}"][value="${wanted}"]`))
+    .map((radio) => plain(radio?.closest("label")?.textContent || "")).filter(Boolean).join(": ") || words.noAnswer || "";
+}
+
 /** Show both versions beside the field; the judge chooses. @param {{name: string, mine: string, theirs: string}} clash */
 function offer(clash) {
   clashing.add(clash.name);
@@ -202,7 +220,7 @@ function offer(clash) {
   box.className = "notice";
   const kept = document.createElement("p");
   kept.className = "kept";
-  kept.textContent = `${words.stored}: ${clash.theirs}`;
+  kept.textContent = `${words.stored}: ${said(clash.name, clash.theirs)}`;
   /** @param {string} value */
   const choose = (value) => {
     clashing.delete(clash.name);

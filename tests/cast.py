@@ -9,8 +9,9 @@ from typing import Any
 
 from awb_panel.accounts.models import User
 from dilemmas.models import Blinding, ResponseSet, RubricVersion
+from dilemmas.services.blinding import decide_blinding
 from dilemmas.services.importing import import_dilemmas, import_rubric
-from dilemmas.services.responses import decide_blinding, import_responses
+from dilemmas.services.responses import import_responses
 from ratings.models import Batch, Judge, Membership, Panel, Slot
 from ratings.services import judging
 from ratings.services.freezing import freeze_panel
@@ -64,16 +65,24 @@ def make_rubric(**options: Any) -> RubricVersion:
     return version
 
 
-def make_set(name: str = "set", *, dilemmas: int = 2, uploader: User | None = None) -> ResponseSet:
-    """Import `dilemmas` × 5 conditions; the texts say nothing of their condition."""
+def make_set(
+    name: str = "set", *, dilemmas: int = 2, practice: int = 0, uploader: User | None = None
+) -> ResponseSet:
+    """Import `dilemmas` × 5 conditions, and responses to practise on, each to a dilemma of its own.
+
+    The texts say nothing of their condition.
+    """
     codes = [f"HND-{n:03}" for n in range(1, dilemmas + 1)]
+    practised = [f"PRA-{n:03}" for n in range(1, practice + 1)]
+    places = [(c, k, "response") for c in codes for k in CONDITIONS]
+    places += [(c, "QUAGGA", "practice") for c in practised]
     import_dilemmas(
         content=table(
             [
                 {"code": c, "family": "personal", "language": "en", "title": f"Title {c}",
                  "context": f"You must decide about {c}.", "stage": "",
                  "required_axes": "D2 D4", "required_components": "spirituality"}
-                for c in codes
+                for c in codes + practised
             ]
         ),
         name="dilemmas.csv",
@@ -84,9 +93,10 @@ def make_set(name: str = "set", *, dilemmas: int = 2, uploader: User | None = No
     import_responses(
         content=table(
             [
-                {"dilemma": c, "condition": condition, "language": "en",
-                 "text": f"Text {n} about the case.\n\nIt has two paragraphs."}
-                for n, (c, condition) in enumerate((c, k) for c in codes for k in CONDITIONS)
+                {"dilemma": c, "condition": condition, "language": "en", "kind": kind,
+                 "text": f"Text {n} about the case.\n\nIt has two paragraphs.",
+                 "my note": f"made by {condition}", "score": 5}
+                for n, (c, condition, kind) in enumerate(places)
             ]
         ),
         name="responses.csv",
@@ -119,6 +129,7 @@ class Cast:
 def draft_panel(
     *,
     dilemmas: int = 2,
+    practice_responses: int = 0,
     slug: str = "panel",
     boundary: dict[str, Any] | None = None,
     **protocol: Any,
@@ -126,7 +137,9 @@ def draft_panel(
     """A draft panel with everything decided, and its coordinator, an owner and a stranger."""
     owner = User.objects.create_user(f"owner@{slug}.test", is_owner=True, language="en")
     coordinator = User.objects.create_user(f"coordinator@{slug}.test", language="en")
-    response_set = make_set(slug, dilemmas=dilemmas, uploader=coordinator)
+    response_set = make_set(
+        slug, dilemmas=dilemmas, practice=practice_responses, uploader=coordinator
+    )
     for held in Blinding.objects.newest_in(response_set).undecided():
         texts = dict(held.version.parts.values_list("number", "raw"))
         decide_blinding(blinding_=held, texts=texts, actor="", at=NOW)
@@ -194,16 +207,10 @@ def rate_slot(slot: Slot, scores: dict[str, int], *, at: datetime = NOW) -> None
 def rate_all(cast: Cast, scores: Any) -> None:
     """Rate and hand in everything; `scores(judge, dilemma code, condition, criterion)` → level."""
     for number in range(len(cast.judges)):
-        for slot in cast.slots(number):
-            response = slot.response
-            rate_slot(
-                slot,
-                {
-                    key: scores(number, response.dilemma.code, response.condition.label, key)
-                    for key in CRITERIA
-                },
-            )
         for batch in Batch.objects.filter(judge=cast.seat(number)):
+            for slot in batch.slots.select_related("response__dilemma", "response__condition"):
+                names = slot.response.dilemma.code, slot.response.condition.label
+                rate_slot(slot, {key: scores(number, *names, key) for key in CRITERIA})
             judging.hand_in(batch=batch, at=NOW)
 
 

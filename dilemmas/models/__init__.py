@@ -6,6 +6,7 @@ from dilemmas.models.provenance import Provenance
 from dilemmas.models.responses import (
     BlindedPart,
     Blinding,
+    BlindingConfirmation,
     Condition,
     Response,
     ResponsePart,
@@ -25,6 +26,7 @@ from dilemmas.models.rubrics import (
 __all__ = [
     "BlindedPart",
     "Blinding",
+    "BlindingConfirmation",
     "Collection",
     "Condition",
     "Criterion",

@@ -22,6 +22,15 @@ class ResponseSet(models.Model):
         return self.name
 
 
+class ConditionQuerySet(models.QuerySet["Condition"]):
+    def judged(self, response_set: "ResponseSet") -> "ConditionQuerySet":
+        """The conditions that are compared: those of controls and of practice are not."""
+        responses = self.model._meta.apps.get_model("dilemmas", "Response").objects.filter(
+            response_set=response_set, kind="response"
+        )
+        return self.filter(response_set=response_set, pk__in=responses.values("condition"))
+
+
 class Condition(models.Model):
     """A way of producing a response. Secret from judges: no judge view may load this."""
 
@@ -29,6 +38,8 @@ class Condition(models.Model):
         ResponseSet, on_delete=models.PROTECT, related_name="conditions"
     )
     label = models.CharField(max_length=200)
+
+    objects: ClassVar[ConditionQuerySet] = ConditionQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         ordering = ("label",)
@@ -42,12 +53,26 @@ class Condition(models.Model):
         return self.label
 
 
+class ResponseQuerySet(models.QuerySet["Response"]):
+    def kept(self) -> "ResponseQuerySet":
+        """Those that nobody has held back: what a panel on them serves and counts."""
+        newest = (
+            Blinding.objects.filter(version__response=models.OuterRef("pk"))
+            .order_by("-version__number", "-number")
+            .values("state")[:1]
+        )
+        rows = self.annotate(newest_state=models.Subquery(newest))
+        held_back = models.Q(newest_state=Blinding.State.HELD_BACK)
+        return rows.filter(~held_back | models.Q(newest_state=None))
+
+
 class Response(models.Model):
     """A response's identity: set, dilemma, condition, generator, replicate; or its imported id."""
 
     class Kind(models.TextChoices):
         RESPONSE = "response"
         CONTROL = "control"
+        PRACTICE = "practice"
 
     response_set = models.ForeignKey(
         ResponseSet, on_delete=models.PROTECT, related_name="responses"
@@ -61,6 +86,8 @@ class Response(models.Model):
     cluster = models.CharField(max_length=300, blank=True)  # coarser than the dilemma, if given
     latency_s = models.FloatField(null=True)
     cost = models.FloatField(null=True)
+
+    objects: ClassVar[models.Manager["Response"]] = ResponseQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         ordering = ("id",)
@@ -76,7 +103,8 @@ class Response(models.Model):
                 name="one_response_per_imported_id",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=("response", "control")), name="known_response_kind"
+                condition=models.Q(kind__in=("response", "control", "practice")),
+                name="known_response_kind",
             ),
         )
 
@@ -109,6 +137,7 @@ class ResponsePart(models.Model):
     version = models.ForeignKey(ResponseVersion, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveSmallIntegerField(default=1)
     raw = models.TextField(blank=True)
+    extra = models.JSONField(default=dict, blank=True)  # the file's other columns, as they were
 
     class Meta:
         ordering = ("version", "number")
@@ -144,20 +173,38 @@ class BlindingQuerySet(models.QuerySet["Blinding"]):
         """Those with findings that no person has decided on yet."""
         return self.filter(state=Blinding.State.HELD)
 
+    def kept(self) -> "BlindingQuerySet":
+        """Those whose response is not held back."""
+        return self.exclude(state=Blinding.State.HELD_BACK)
+
+    def unconfirmed(self) -> "BlindingQuerySet":
+        """Decisions of a person that no second one has confirmed."""
+        return self.filter(state__in=Blinding.BY_A_PERSON, confirmation=None)
+
 
 class Blinding(models.Model):
-    """One decision about what judges will read of a response version. Append-only by number."""
+    """One decision about what judges will read of a response version. Append-only by number.
+
+    Written by `dilemmas.services.blinding`.
+    """
 
     class State(models.TextChoices):
         CLEAN = "clean"  # nothing was found; the text is as it was
         HELD = "held"  # something was found; a person decides
         EDITED = "edited"  # a person wrote the text
         ACCEPTED = "accepted"  # a person accepted the text as it stands
+        HELD_BACK = "held_back"  # a person took the response out, and said why
+
+    BY_A_PERSON = (State.EDITED, State.ACCEPTED, State.HELD_BACK)
 
     version = models.ForeignKey(ResponseVersion, on_delete=models.PROTECT, related_name="blindings")
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State)
     findings = models.JSONField(default=list)
+    finder = models.CharField(
+        max_length=40, blank=True
+    )  # the version that looked; none if none did
+    reason = models.TextField(blank=True)  # why a response is held back
     actor = models.CharField(max_length=32, blank=True)  # a person's opaque id
     created_at = models.DateTimeField(auto_now_add=True)
     sealed_at = models.DateTimeField(null=True, editable=False)
@@ -169,13 +216,33 @@ class Blinding(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("version", "number"), name="one_blinding_number"),
             models.CheckConstraint(
-                condition=models.Q(state__in=("clean", "held", "edited", "accepted")),
+                condition=models.Q(state__in=("clean", "held", "edited", "accepted", "held_back")),
                 name="known_blinding_state",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state="held_back") | ~models.Q(reason=""),
+                name="held_back_for_a_reason",
             ),
         )
 
     def __str__(self) -> str:
         return f"{self.version_id}.{self.number} {self.state}"
+
+
+class BlindingConfirmation(models.Model):
+    """A second person's yes to one decision; never by who took it. Append-only."""
+
+    blinding = models.OneToOneField(Blinding, on_delete=models.PROTECT, related_name="confirmation")
+    actor = models.CharField(max_length=32)  # a person's opaque id
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=~models.Q(actor=""), name="confirmed_by_somebody"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.blinding_id} {self.at}"
 
 
 class BlindedPart(models.Model):

@@ -1,10 +1,14 @@
 """Rubrics: versioned criteria, each a scale whose levels are written out, per language."""
 
+from django.conf import settings
 from django.db import models
 
 
 class Rubric(models.Model):
     code = models.SlugField(max_length=100, unique=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -72,6 +76,8 @@ class Criterion(models.Model):
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.ORDINAL)
     scope = models.CharField(max_length=10, choices=Scope, default=Scope.WHOLE)
     asks_rationale = models.BooleanField(default=True)
+    # {"stages": [1, 2], "text": {"en": "…"}}: where it is asked (everywhere if none is named), and
+    # in words, for judges, when it applies.
     applicability = models.JSONField(default=dict, blank=True)
     # The two neighbouring levels that the texts' `boundary` tells apart; null where none is named.
     boundary_lower = models.FloatField(null=True)

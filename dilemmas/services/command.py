@@ -16,8 +16,15 @@ class ImportCommand(BaseCommand):
     """A command that imports one file, all of it or nothing."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help=_("CSV, JSON or JSONL (see docs/import.md)"))
-        parser.add_argument("--update", action="store_true", help=_("replace known content"))
+        parser.add_argument("file", type=Path, help="CSV, JSON, JSONL or XLSX (docs/import.md)")
+        parser.add_argument("--update", action="store_true", help="replace known content")
+        parser.add_argument(
+            "--replace-unreadable",
+            action="store_true",
+            dest="repair",
+            help="put U+FFFD for what no text can have (NUL, bytes that are no character)",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
 
     def read(self, path: Path) -> bytes:
         try:
@@ -31,7 +38,7 @@ class ImportCommand(BaseCommand):
             outcome = self.run_import(content, options)
         except ImportRefused as refused:
             head = _("Nothing was imported.")
-            raise CommandError("\n".join([head, *refused.lines()])) from None
+            raise CommandError("\n".join([head, *refused.notes, *refused.lines()])) from None
         if outcome is not None:
             self.say(outcome)
 
@@ -39,17 +46,19 @@ class ImportCommand(BaseCommand):
         raise NotImplementedError
 
     def say(self, outcome: Outcome) -> None:
+        if outcome.facts:
+            self.stdout.write(_("Read as: %s.") % outcome.facts)
+        for note in outcome.notes:
+            self.stdout.write(note)
         if not outcome.did_something:
             self.stdout.write(_("Nothing changed: all of it was there already."))
             return
-        self.stdout.write(
-            _("%(created)d new, %(changed)d changed, %(unchanged)d as they were.")
-            % {
-                "created": outcome.created,
-                "changed": outcome.changed,
-                "unchanged": outcome.unchanged,
-            }
-        )
+        said = _("%(created)d new, %(changed)d changed, %(unchanged)d as they were.") % {
+            "created": outcome.created,
+            "changed": outcome.changed,
+            "unchanged": outcome.unchanged,
+        }
+        self.stdout.write(said)
 
     def progress(self, done: int, total: int) -> None:
         if self.stderr.isatty():

@@ -1,63 +1,56 @@
-"""Importing responses and model judgements into a response set; deciding what judges will read."""
+"""Importing responses into a set, each with what judges may read of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from awb_panel.accounts.models import User
-from dilemmas import blinding
-from dilemmas.canonical import sha256
+from dilemmas.finder import finder_version
+from dilemmas.looking import proposals
 from dilemmas.models import (
     BlindedPart,
     Blinding,
     Collection,
     Condition,
     Dilemma,
-    ModelJudgement,
     Response,
     ResponsePart,
     ResponseSet,
     ResponseVersion,
 )
-from dilemmas.services import provenance
-from dilemmas.services.importing import Outcome, Progress, refuse_one
-from dilemmas.services.reading import Problems, Row, number, read_rows
+from dilemmas.services import blinding, provenance
+from dilemmas.services.formats import RESPONSES
+from dilemmas.services.judgements import import_judgements
+from dilemmas.services.known import Key, known_responses
+from dilemmas.services.outcomes import Outcome, Progress, file_sha256
+from dilemmas.services.reading import (
+    KNOWN,
+    Problems,
+    Row,
+    Table,
+    number,
+    read_table,
+    refuse_one,
+    whole,
+)
 
-RESPONSE_COLUMNS = (
-    "id",
-    "dilemma",
-    "condition",
-    "text",
-    "generator",
-    "replicate",
-    "language",
-    "latency_s",
-    "cost",
-    "stage",
-    "kind",
-    "cluster_id",
-)
-JUDGEMENT_COLUMNS = (
-    "response",
-    "dilemma",
-    "condition",
-    "generator",
-    "replicate",
-    "judge",
-    "repetition",
-    "criterion",
-    "score",
-    "reason",
-    "model_version",
-    "prompt_sha256",
-    "text_sha256",
-    "date",
-)
+__all__ = ["Incoming", "import_judgements", "import_responses", "write_responses"]
+
 _BATCH = 2_000
-Key = tuple[str, ...]
+# What a file says of a response beside its texts, and where the database has it.
+_ABOUT = {
+    "generator": "generator",
+    "replicate": "replicate",
+    "kind": "kind",
+    "cluster_id": "cluster",
+    "latency_s": "latency_s",
+    "cost": "cost",
+}
 
 
 @dataclass
@@ -77,9 +70,34 @@ class Incoming:
     latency_s: float | None
     cost: float | None
     parts: dict[int, str]
+    extras: dict[int, dict[str, str]] = field(default_factory=dict)
+    lines: dict[int, int] = field(default_factory=dict)  # of each part
 
 
-@transaction.atomic
+@dataclass(frozen=True)
+class _Found:
+    """What blinding says of one response: the findings, and the texts that it proposes."""
+
+    findings: list[dict[str, Any]]
+    proposed: dict[int, str]
+    finder: str = ""  # none has looked
+
+
+@dataclass
+class _Plan:
+    """What is to be written. A revised response may have a new version, other facts, or both."""
+
+    fresh: list[Incoming] = field(default_factory=list)
+    revised: list[tuple[Incoming, Response, int]] = field(
+        default_factory=list
+    )  # next number; 0: none
+    unchanged: int = 0
+    labels: list[str] = field(default_factory=list)
+
+    def to_look_at(self) -> list[Incoming]:
+        return self.fresh + [item for item, _response, number_ in self.revised if number_]
+
+
 def import_responses(
     *,
     content: bytes,
@@ -89,46 +107,49 @@ def import_responses(
     uploader: User | None = None,
     collection: str = "",
     update: bool = False,
+    repair: bool = False,
+    dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
     """Import responses into a set, which is made if need be, and look for what tells the condition.
 
     Without `collection` the set's own is used, or the only one that knows all dilemmas.
-    A known response with another text is refused unless `update`, and always if it is sealed.
+    A known response with another text is refused unless `update`, and always if it is sealed. With
+    `dry_run` nothing is written. Reading and looking, which take long, hold no lock.
     Raises `ImportRefused` with every bad row.
     """
-    rows = read_rows(
-        content, name=name, required=("dilemma", "condition", "text"), known=RESPONSE_COLUMNS
-    )
-    problems = Problems(name)
-    incoming = _incoming(rows, problems)
-    problems.refuse()
+    table = read_table(content, name=name, format_=RESPONSES, repair=repair)
+    incoming = _incoming(table)
+    table.refuse()
     home = _collection_for(name, set_name, collection, {item.dilemma for item in incoming})
-    response_set, _made = ResponseSet.objects.get_or_create(
-        name=set_name, defaults={"collection": home, "uploader": uploader}
-    )
-    dilemmas = {d.code: d for d in Dilemma.objects.filter(collection=home)}
-    for item in incoming:
-        if item.dilemma not in dilemmas:
-            message = _("The dilemma «%s» is not in the collection.") % item.dilemma
-            problems.add(item.line, "dilemma", message, _("Import the dilemmas first."))
-    problems.refuse()
-    outcome = write_responses(
-        response_set=response_set,
-        incoming=incoming,
-        dilemmas=dilemmas,
-        problems=problems,
-        update=update,
-        progress=progress,
-    )
-    if outcome.did_something:
-        payload = {"set": set_name, "sha256": sha256(content.hex()), "created": outcome.created}
-        provenance.record(
-            kind="responses_imported",
-            payload=payload,
-            actor=uploader.opaque_id if uploader else "",
-            at=at,
+    dilemmas = _dilemmas(home, incoming, table.problems)
+    known_set = ResponseSet.objects.filter(name=set_name).first()
+    plan = _plan(known_set, incoming, table.problems, update=update)
+    looked = _look(plan.to_look_at(), plan.labels, progress)
+    if dry_run:
+        return _outcome(plan, looked, table)
+    with transaction.atomic():
+        response_set, _made = ResponseSet.objects.get_or_create(
+            name=set_name, defaults={"collection": home, "uploader": uploader}
         )
+        ResponseSet.objects.select_for_update().get(pk=response_set.pk)
+        now = _plan(response_set, incoming, table.problems, update=update)
+        if now.labels != plan.labels:  # somebody imported in the meantime
+            looked = {}
+        plan = now
+        _write(response_set, plan, dilemmas, looked)
+        outcome = _outcome(plan, looked, table)
+        if outcome.did_something:
+            provenance.record(
+                kind="responses_imported",
+                payload={
+                    "set": set_name,
+                    "sha256": file_sha256(content),
+                    "created": outcome.created,
+                },
+                actor=uploader.opaque_id if uploader else "",
+                at=at,
+            )
     return outcome
 
 
@@ -137,106 +158,69 @@ def write_responses(
     response_set: ResponseSet,
     incoming: Sequence[Incoming],
     dilemmas: Mapping[str, Dilemma],
-    problems: Problems,
-    update: bool,
     progress: Progress | None = None,
-    look: bool = True,
-) -> Outcome:
-    """Write checked responses; inside the caller's transaction. `look=False` skips blinding."""
-    conditions = {c.label: c for c in Condition.objects.filter(response_set=response_set)}
-    for label in sorted({item.condition for item in incoming} - set(conditions)):
-        conditions[label] = Condition.objects.create(response_set=response_set, label=label)
-    known = known_responses(response_set)
-    texts = _newest_texts(response_set)
-    fresh: list[tuple[Incoming, Response]] = []
-    revised: list[tuple[Incoming, Response, int]] = []
-    unchanged = 0
-    for item in incoming:
-        response = known.get(item.key)
-        if response is None:
-            fresh.append((item, _new_response(response_set, item, dilemmas, conditions)))
-            continue
-        version, sealed, parts = texts[response.pk]
-        if parts == item.parts and response.condition_id == conditions[item.condition].pk:
-            unchanged += 1
-        elif sealed:
-            problems.add(
-                item.line,
-                "text",
-                _("This response is sealed by a frozen panel."),
-                _("Import it into another set."),
-            )
-        elif not update:
-            message = _("This response is known with another text.")
-            problems.add(
-                item.line,
-                "text",
-                message,
-                _("Ask for an update (--update) if it is meant to replace it."),
-            )
-        elif response.condition_id != conditions[item.condition].pk:
-            message = _("This response is known under another condition.")
-            problems.add(item.line, "condition", message, _("Import it into another set."))
-        else:
-            revised.append((item, response, version + 1))
-    problems.refuse()
-    Response.objects.bulk_create([response for _item, response in fresh], batch_size=_BATCH)
-    versions = [(item, response, 1) for item, response in fresh] + revised
-    _write_versions(versions, sorted(conditions), progress, look=look)
-    return Outcome(len(fresh), len(revised), unchanged)
+) -> None:
+    """Write checked responses of a new set that nobody will blind; inside the caller's transaction."""
+    plan = _plan(response_set, incoming, Problems(), update=False)
+    as_they_are = {item.key: _Found([], item.parts) for item in incoming}
+    _write(response_set, plan, dilemmas, as_they_are, progress)
 
 
-def known_responses(response_set: ResponseSet) -> dict[Key, Response]:
-    """Return the set's responses by the key that files name them with."""
-    rows = Response.objects.filter(response_set=response_set).select_related("dilemma", "condition")
-    return {
-        (r.external_id,)
-        if r.external_id
-        else (r.dilemma.code, r.condition.label, r.generator, str(r.replicate)): r
-        for r in rows
-    }
-
-
-def _incoming(rows: Iterable[Row], problems: Problems) -> list[Incoming]:
+def _incoming(table: Table) -> list[Incoming]:
     found: dict[Key, Incoming] = {}
-    for row in rows:
-        replicate = int(number(row, "replicate", problems, whole=True, default=1) or 1)
-        stage = int(number(row, "stage", problems, whole=True, default=1) or 1)
-        latency, cost = number(row, "latency_s", problems), number(row, "cost", problems)
-        dilemma, condition = row.get("dilemma").strip(), row.get("condition").strip()
-        for column, value in (("dilemma", dilemma), ("condition", condition)):
-            if not value:
-                problems.add(row.line, column, _("The cell is empty."), _("Fill it in."))
-        if not row.get("text").strip():
-            problems.add(row.line, "text", _("The text is empty."), _("Leave the row out."))
-        kind = row.get("kind").strip() or Response.Kind.RESPONSE.value
-        if kind not in Response.Kind.values:
-            problems.add(row.line, "kind", _("Unknown kind."), ", ".join(Response.Kind.values))
-        external, generator = row.get("id").strip(), row.get("generator").strip()
-        key = (external,) if external else (dilemma, condition, generator, str(replicate))
-        item = found.get(key)
-        if item is not None:
-            if stage in item.parts:
-                message = _("This response stands twice (first on line %d).") % item.line
-                problems.add(row.line, "id" if external else "dilemma", message, _("Keep one."))
-            item.parts[stage] = row.get("text")
-            continue
-        found[key] = Incoming(
-            line=row.line,
-            key=key,
-            dilemma=dilemma,
-            condition=condition,
-            generator=generator,
-            replicate=replicate,
-            external_id=external,
-            language=row.get("language").strip().lower(),
-            kind=kind,
-            cluster=row.get("cluster_id").strip(),
-            latency_s=latency,
-            cost=cost,
-            parts={stage: row.get("text")},
-        )
+    for row in table:
+        stage = whole(row, "stage", table.problems, least=1)
+        item = _one(row, stage, table.problems)
+        first = found.setdefault(item.key, item)
+        if first is not item:
+            _add_part(first, item, stage, table.problems)
     return list(found.values())
+
+
+def _one(row: Row, stage: int, problems: Problems) -> Incoming:
+    replicate = whole(row, "replicate", problems)
+    kind = row.get("kind") or Response.Kind.RESPONSE.value
+    if kind not in Response.Kind.values:
+        problems.add(row.line, "kind", _("Unknown kind."), ", ".join(Response.Kind.values))
+    external, dilemma = row.get("id"), row.get("dilemma")
+    named = (dilemma, row.get("condition"), row.get("generator"), str(replicate))
+    return Incoming(
+        line=row.line,
+        key=(external,) if external else named,
+        dilemma=dilemma,
+        condition=row.get("condition"),
+        generator=row.get("generator"),
+        replicate=replicate,
+        external_id=external,
+        language=row.get("language"),
+        kind=kind,
+        cluster=row.get("cluster_id"),
+        latency_s=number(row, "latency_s", problems),
+        cost=number(row, "cost", problems),
+        parts={stage: row.get("text")},
+        extras={stage: row.extra},
+        lines={stage: row.line},
+    )
+
+
+def _add_part(first: Incoming, item: Incoming, stage: int, problems: Problems) -> None:
+    """Add another row of a response: another stage, of the same dilemma under the same condition."""
+    if stage in first.parts:
+        message = _("This response stands twice (first on line %d).") % first.lines[stage]
+        column = "id" if item.external_id else "dilemma"
+        problems.add(item.line, column, message, _("Keep one."))
+        return
+    for column, mine, theirs in (
+        ("dilemma", item.dilemma, first.dilemma),
+        ("condition", item.condition, first.condition),
+        ("language", item.language or first.language, first.language),
+    ):
+        if mine != theirs:
+            message = _("The row on line %d is of the same response and says otherwise.")
+            problems.add(item.line, column, message % first.line, _("Write the same."))
+    first.parts |= item.parts
+    first.extras |= item.extras
+    first.lines |= item.lines
 
 
 def _collection_for(name: str, set_name: str, wanted: str, codes: set[str]) -> Collection:
@@ -269,24 +253,168 @@ def _collection_for(name: str, set_name: str, wanted: str, codes: set[str]) -> C
         raise refuse_one(
             name,
             _("More than one collection knows these dilemmas: %s.") % names,
-            _("Name one (--collection)."),
+            _("Say which one is meant (--collection)."),
         )
     raise refuse_one(
         name, _("No collection knows all these dilemmas."), _("Import the dilemmas first.")
     )
 
 
-def _newest_texts(response_set: ResponseSet) -> dict[int, tuple[int, bool, dict[int, str]]]:
-    newest: dict[int, tuple[int, bool, dict[int, str]]] = {}
-    parts = ResponsePart.objects.filter(version__response__response_set=response_set)
-    rows = parts.order_by("version__number").values_list(
-        "version__response_id", "version__number", "version__sealed_at", "number", "raw"
+def _dilemmas(
+    home: Collection, incoming: Sequence[Incoming], problems: Problems
+) -> dict[str, Dilemma]:
+    dilemmas = {d.code: d for d in Dilemma.objects.filter(collection=home)}
+    for item in incoming:
+        if item.dilemma not in dilemmas:
+            message = _("The dilemma «%s» is not in the collection.") % item.dilemma
+            problems.add(item.line, "dilemma", message, _("Import the dilemmas first."))
+    problems.refuse()
+    return dilemmas
+
+
+def _plan(
+    response_set: ResponseSet | None,
+    incoming: Sequence[Incoming],
+    problems: Problems,
+    *,
+    update: bool,
+) -> _Plan:
+    """Compare what the file says with what is there. Raises `ImportRefused`."""
+    plan = _Plan()
+    labels = {item.condition for item in incoming}
+    known: dict[Key, Response] = {}
+    newest: dict[int, tuple[int, bool, bool]] = {}
+    if response_set is not None:
+        labels |= set(response_set.conditions.values_list("label", flat=True))
+        known = known_responses(response_set)
+        by_pk = {known[item.key].pk: item for item in incoming if item.key in known}
+        newest = _newest(response_set, by_pk)
+    plan.labels = sorted(labels)
+    for item in incoming:
+        response = known.get(item.key)
+        if response is None:
+            plan.fresh.append(item)
+            continue
+        number_, is_sealed, is_same = newest[response.pk]
+        others = _differences(item, response)
+        if not others and is_same:
+            plan.unchanged += 1
+            continue
+        differs = ", ".join([*others, *(() if is_same else ("text",))])
+        message = _("This response is known, but with another: %s.") % differs
+        if {"dilemma", "condition"} & set(others):
+            problems.add(item.line, others[0], message, _("Import it into another set."))
+        elif is_sealed:
+            message = _("This response is sealed by a frozen panel.")
+            problems.add(item.line, "text", message, _("Import it into another set."))
+        elif not update:
+            remedy = _("Ask for an update (--update) if it is meant to replace it.")
+            problems.add(item.line, "text", message, remedy, kind=KNOWN)
+        else:
+            plan.revised.append((item, response, 0 if is_same else number_ + 1))
+    problems.refuse()
+    return plan
+
+
+def _differences(item: Incoming, response: Response) -> list[str]:
+    """Return in what columns, beside the texts, the file and the database differ."""
+    found = [
+        column for column, name in _ABOUT.items() if getattr(item, name) != getattr(response, name)
+    ]
+    if item.condition != response.condition.label:
+        found.insert(0, "condition")
+    if item.dilemma != response.dilemma.code:
+        found.insert(0, "dilemma")
+    return found
+
+
+def _newest(
+    response_set: ResponseSet, items: Mapping[int, Incoming]
+) -> dict[int, tuple[int, bool, bool]]:
+    """Return number, whether sealed, and whether as in the file, of each known newest version.
+
+    The stored texts are compared as they pass by: they are never all in memory.
+    """
+    versions = (
+        ResponseVersion.objects.filter(response__response_set=response_set)
+        .prefetch_related("parts")
+        .order_by("number")
     )
-    for response, version, sealed_at, part, raw in rows:
-        if response not in newest or newest[response][0] < version:
-            newest[response] = (version, sealed_at is not None, {})
-        newest[response][2][part] = raw
+    newest = {}
+    for version in versions.iterator(chunk_size=_BATCH):
+        item = items.get(version.response_id)
+        if item is not None:
+            parts = list(version.parts.all())
+            is_same = (
+                {part.number: part.raw for part in parts} == item.parts
+                and all(part.extra == item.extras.get(part.number, {}) for part in parts)
+                and version.language == item.language
+            )
+            newest[version.response_id] = (version.number, version.sealed_at is not None, is_same)
     return newest
+
+
+def _look(
+    items: Sequence[Incoming], labels: Sequence[str], progress: Progress | None
+) -> dict[Key, _Found]:
+    """Look in each text for what tells its condition. Takes long, reads and writes nothing."""
+    looked: dict[Key, _Found] = {}
+    parts = [(item, part) for item in items for part in item.parts]
+    texts = [(item.parts[part], item.language) for item, part in parts]
+    made = zip(parts, proposals(texts, labels=labels), strict=True)
+    for n, ((item, part), proposal) in enumerate(made, start=1):
+        found = looked.setdefault(item.key, _Found([], {}, finder_version()))
+        found.findings.extend({"part": part, **asdict(one)} for one in proposal.findings)
+        found.proposed[part] = proposal.text
+        if progress and (n % 100 == 0 or n == len(parts)):
+            progress(n, len(parts))
+    return looked
+
+
+def _outcome(plan: _Plan, looked: Mapping[Key, _Found], table: Table) -> Outcome:
+    notes = table.notes()
+    held = sum(bool(found.findings) for found in looked.values())
+    if held:
+        text = ngettext(
+            "%d text may tell its condition: decide on it under «Blinding» in the panel.",
+            "%d texts may tell their condition: decide on them under «Blinding» in the panel.",
+            held,
+        )
+        notes.append(text % held)
+    return Outcome(len(plan.fresh), len(plan.revised), plan.unchanged, table.facts, notes)
+
+
+def _write(
+    response_set: ResponseSet,
+    plan: _Plan,
+    dilemmas: Mapping[str, Dilemma],
+    looked: Mapping[Key, _Found],
+    progress: Progress | None = None,
+) -> None:
+    conditions = {c.label: c for c in response_set.conditions.all()}
+    before = set(conditions)
+    for label in sorted({item.condition for item in plan.fresh} - before):
+        conditions[label] = Condition.objects.create(response_set=response_set, label=label)
+    for item, response, _number in plan.revised:
+        for name in _ABOUT.values():
+            setattr(response, name, getattr(item, name))
+    Response.objects.bulk_update(
+        [response for _item, response, _number in plan.revised], list(_ABOUT.values()), 500
+    )
+    made = Response.objects.bulk_create(
+        [_new_response(response_set, item, dilemmas, conditions) for item in plan.fresh],
+        batch_size=_BATCH,
+    )
+    items = [(item, response.pk, 1) for item, response in zip(plan.fresh, made, strict=True)]
+    items += [(item, response.pk, number_) for item, response, number_ in plan.revised if number_]
+    for start in range(0, len(items), _BATCH):
+        chunk = items[start : start + _BATCH]
+        missing = [item for item, _pk, _number in chunk if item.key not in looked]
+        _write_versions(chunk, {**looked, **_look(missing, plan.labels, None)})
+        if progress:
+            progress(start + len(chunk), len(items))
+    if before and (new := set(conditions) - before):
+        blinding.look_again(response_set, labels=sorted(new))
 
 
 def _new_response(
@@ -299,232 +427,37 @@ def _new_response(
         response_set=response_set,
         dilemma=dilemmas[item.dilemma],
         condition=conditions[item.condition],
-        generator=item.generator,
-        replicate=item.replicate,
-        kind=item.kind,
         external_id=item.external_id,
-        cluster=item.cluster,
-        latency_s=item.latency_s,
-        cost=item.cost,
+        **{name: getattr(item, name) for name in _ABOUT.values()},
     )
 
 
 def _write_versions(
-    items: Sequence[tuple[Incoming, Response, int]],
-    labels: Sequence[str],
-    progress: Progress | None,
-    *,
-    look: bool,
+    items: Sequence[tuple[Incoming, int, int]], looked: Mapping[Key, _Found]
 ) -> None:
-    for start in range(0, len(items), _BATCH):
-        chunk = items[start : start + _BATCH]
-        versions = ResponseVersion.objects.bulk_create(
-            ResponseVersion(response=response, number=number_, language=item.language)
-            for item, response, number_ in chunk
+    """Write a version of each response and its first blinding: clean, or held for a person."""
+    versions = ResponseVersion.objects.bulk_create(
+        ResponseVersion(response_id=response, number=number_, language=item.language)
+        for item, response, number_ in items
+    )
+    ResponsePart.objects.bulk_create(
+        ResponsePart(version=version, number=part, raw=raw, extra=item.extras.get(part, {}))
+        for version, (item, _response, _number) in zip(versions, items, strict=True)
+        for part, raw in item.parts.items()
+    )
+    found = [looked[item.key] for item, _response, _number in items]
+    blindings = Blinding.objects.bulk_create(
+        Blinding(
+            version=version,
+            number=1,
+            state=Blinding.State.HELD if one.findings else Blinding.State.CLEAN,
+            findings=one.findings,
+            finder=one.finder,
         )
-        ResponsePart.objects.bulk_create(
-            ResponsePart(version=version, number=part, raw=raw)
-            for version, (item, _response, _number) in zip(versions, chunk, strict=True)
-            for part, raw in item.parts.items()
-        )
-        _write_first_blindings(versions, [item for item, _r, _n in chunk], labels, look=look)
-        if progress:
-            progress(start + len(chunk), len(items))
-
-
-def _write_first_blindings(
-    versions: Sequence[ResponseVersion],
-    items: Sequence[Incoming],
-    labels: Sequence[str],
-    *,
-    look: bool,
-) -> None:
-    """Propose a text for each version: clean where nothing was found, else held for a person."""
-    rows, texts = [], []
-    for version, item in zip(versions, items, strict=True):
-        findings, proposed = [], dict(item.parts)
-        for part, raw in item.parts.items() if look else ():
-            found = blinding.blind(raw, condition_labels=labels, language=item.language or "ca")
-            findings += [{"part": part, **asdict(finding)} for finding in found.findings]
-            proposed[part] = found.text
-        state = Blinding.State.HELD if findings else Blinding.State.CLEAN
-        rows.append(Blinding(version=version, number=1, state=state, findings=findings))
-        texts.append(proposed)
-    for row, proposed in zip(Blinding.objects.bulk_create(rows), texts, strict=True):
-        BlindedPart.objects.bulk_create(
-            BlindedPart(blinding=row, number=part, text=text) for part, text in proposed.items()
-        )
-
-
-@transaction.atomic
-def decide_blinding(
-    *, blinding_: Blinding, texts: Mapping[int, str], actor: str, at: datetime
-) -> Blinding:
-    """Record a person's decision: accepted if the texts are the raw ones, else edited.
-
-    Raises `ImportRefused` if the version is sealed or a text is empty.
-    """
-    version = ResponseVersion.objects.select_for_update().get(pk=blinding_.version_id)
-    newest = version.blindings.order_by("-number").first()
-    if version.sealed_at or newest is None or newest.sealed_at:
-        raise refuse_one("", _("This text is sealed by a frozen panel."), "")
-    raw = dict(version.parts.values_list("number", "raw"))
-    if set(texts) != set(raw) or any(not text.strip() for text in texts.values()):
-        raise refuse_one("", _("A text is empty."), _("Write what judges will read."))
-    state = Blinding.State.ACCEPTED if texts == raw else Blinding.State.EDITED
-    decided = Blinding.objects.create(
-        version=version,
-        number=newest.number + 1,
-        state=state,
-        findings=newest.findings,
-        actor=actor,
+        for version, one in zip(versions, found, strict=True)
     )
     BlindedPart.objects.bulk_create(
-        BlindedPart(blinding=decided, number=part, text=text) for part, text in texts.items()
-    )
-    payload = {"version": version.pk, "state": state.value, "number": decided.number}
-    provenance.record(kind="blinding_decided", payload=payload, actor=actor, at=at)
-    return decided
-
-
-@transaction.atomic
-def import_judgements(
-    *,
-    content: bytes,
-    name: str,
-    set_name: str,
-    actor: str,
-    at: datetime,
-    update: bool = False,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Import a model judge's scores for a set. Raises `ImportRefused` with every bad row."""
-    rows = read_rows(
-        content, name=name, required=("judge", "criterion", "score"), known=JUDGEMENT_COLUMNS
-    )
-    response_set = ResponseSet.objects.filter(name=set_name).first()
-    if response_set is None:
-        raise refuse_one(
-            name, _("There is no set «%s».") % set_name, _("Import the responses first.")
-        )
-    problems = Problems(name)
-    known = known_responses(response_set)
-    wanted = [_judgement(row, known, problems) for row in rows]
-    problems.refuse()
-    outcome = write_judgements(
-        response_set=response_set,
-        judgements=[(line, j) for line, j in wanted if j is not None],
-        problems=problems,
-        update=update,
-        progress=progress,
-    )
-    if outcome.did_something:
-        payload = {"set": set_name, "sha256": sha256(content.hex()), "created": outcome.created}
-        provenance.record(kind="judgements_imported", payload=payload, actor=actor, at=at)
-    return outcome
-
-
-_COMPARED = (
-    "score",
-    "reason",
-    "model_version",
-    "prompt_sha256",
-    "text_sha256",
-    "judged_on",
-)
-
-
-def write_judgements(
-    *,
-    response_set: ResponseSet,
-    judgements: Sequence[tuple[int, ModelJudgement]],
-    problems: Problems,
-    update: bool,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Write checked judgements; inside the caller's transaction."""
-    existing = {
-        (j.response_id, j.judge, j.repetition, j.criterion): j
-        for j in ModelJudgement.objects.filter(response__response_set=response_set)
-    }
-    fresh: dict[tuple[int, str, int, str], ModelJudgement] = {}
-    revised: list[ModelJudgement] = []
-    unchanged = 0
-    for line, judgement in judgements:
-        key = (
-            judgement.response_id,
-            judgement.judge,
-            judgement.repetition,
-            judgement.criterion,
-        )
-        if key in fresh:
-            problems.add(line, "repetition", _("This judgement stands twice."), _("Keep one."))
-            continue
-        old = existing.get(key)
-        if old is None:
-            fresh[key] = judgement
-        elif all(getattr(old, name) == getattr(judgement, name) for name in _COMPARED):
-            unchanged += 1
-        elif old.sealed_at:
-            message = _("This judgement is sealed by a frozen panel.")
-            problems.add(line, "score", message, _("Import it as another judge."))
-        elif not update:
-            problems.add(
-                line,
-                "score",
-                _("This judgement is known otherwise."),
-                _("Ask for an update (--update) if it is meant to replace it."),
-            )
-        else:
-            judgement.pk = old.pk
-            revised.append(judgement)
-    problems.refuse()
-    rows = list(fresh.values())
-    for start in range(0, len(rows), _BATCH):
-        ModelJudgement.objects.bulk_create(rows[start : start + _BATCH])
-        if progress:
-            progress(min(start + _BATCH, len(rows)), len(rows))
-    ModelJudgement.objects.bulk_update(revised, _COMPARED, batch_size=500)
-    return Outcome(len(fresh), len(revised), unchanged)
-
-
-def _judgement(
-    row: Row, known: Mapping[Key, Response], problems: Problems
-) -> tuple[int, ModelJudgement | None]:
-    replicate = int(number(row, "replicate", problems, whole=True, default=1) or 1)
-    repetition = int(number(row, "repetition", problems, whole=True, default=1) or 1)
-    external = row.get("response").strip()
-    key: Key = (
-        (external,)
-        if external
-        else (
-            row.get("dilemma").strip(),
-            row.get("condition").strip(),
-            row.get("generator").strip(),
-            str(replicate),
-        )
-    )
-    response = known.get(key)
-    if response is None:
-        problems.add(
-            row.line,
-            "response" if external else "dilemma",
-            _("No such response in the set: %s.") % " · ".join(part for part in key if part),
-            _("Name it by id, or by dilemma, condition, generator and replicate."),
-        )
-        return row.line, None
-    for column in ("judge", "criterion"):
-        if not row.get(column).strip():
-            problems.add(row.line, column, _("The cell is empty."), _("Fill it in."))
-    return row.line, ModelJudgement(
-        response=response,
-        judge=row.get("judge").strip(),
-        repetition=repetition,
-        criterion=row.get("criterion").strip(),
-        score=number(row, "score", problems),
-        reason=row.get("reason"),
-        model_version=row.get("model_version").strip(),
-        prompt_sha256=row.get("prompt_sha256").strip(),
-        text_sha256=row.get("text_sha256").strip(),
-        judged_on=row.get("date").strip(),
+        BlindedPart(blinding=blinding_, number=part, text=text)
+        for blinding_, one in zip(blindings, found, strict=True)
+        for part, text in one.proposed.items()
     )

@@ -41,6 +41,22 @@ def condition_means(
     return table
 
 
+def condition_shares(total: RatingMatrix, conditions: Conditions) -> dict[Any, dict[str, Any]]:
+    """Return {condition: {"mean", "n_units", "n_ratings"}} of a total as a share of its maximum.
+
+    `total` is what `total_matrix` returns: a judge's total of a response needs all criteria. The
+    mean is over responses of the mean over judges; None where no judge scored every criterion,
+    or if the maximum is not positive.
+    """
+    maximum = total.scale[-1]
+    table = {}
+    for condition, found in condition_means({"total": total}, conditions).items():
+        mean = found["total"]["mean"]
+        share = None if mean is None or maximum <= 0 else mean / maximum
+        table[condition] = found["total"] | {"mean": share}
+    return table
+
+
 def rater_means(matrices: Mapping[str, RatingMatrix]) -> dict[str, dict[str, dict[str, Any]]]:
     """Return {rater: {criterion: {"mean", "n_ratings"}}}; None where nothing was rated."""
     table: dict[str, dict[str, dict[str, Any]]] = {}

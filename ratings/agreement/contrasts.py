@@ -1,4 +1,8 @@
-"""Differences between conditions: within dilemmas, over dilemmas, tested by sign."""
+"""Differences between conditions: within dilemmas, over dilemmas, tested by sign.
+
+The unit of inference is the dilemma. Everything up to the interval is computed on fractions, so
+that a tie is a tie; intervals are unadjusted, and only the sign tests are corrected (Holm).
+"""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -15,6 +19,9 @@ from ratings.agreement.results import Interval
 
 Array = NDArray[np.float64]
 Conditions = Mapping[str, Hashable]  # unit -> condition
+_SAME = 1e-12  # as in the gate
+_LEVEL = 0.05
+_LARGEST_WHOLE = 2.0**52  # sums of whole numbers below it are exact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +44,12 @@ class Contrast:
         Exact two-sided sign test, ties dropped; None without a usable cluster.
     p_holm : float or None
         `p_sign` after Holm over the contrasts given together.
+    margin : float or None
+        The registered margin, if there is one, on the scale of `estimate`.
+    met_by_estimate, lower_above_margin : bool or None
+        Two statements, never one: the estimate reaches the margin and `p_holm` is below .05; the
+        lower limit of `ci95` lies above the margin. None without a margin or a usable cluster,
+        the second also without an interval.
     """
 
     minuend: Any
@@ -52,6 +65,9 @@ class Contrast:
     n_ties: int
     p_sign: float | None
     p_holm: float | None = None
+    margin: float | None = None
+    met_by_estimate: bool | None = None
+    lower_above_margin: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Write the contrast for the report's JSON."""
@@ -69,28 +85,52 @@ def contrasts(
     draws: int,
     seed: int,
     maximum: float = 1.0,
+    margin: float | None = None,
 ) -> list[Contrast]:
     """Compare the registered pairs of conditions, first minus second.
 
     Within a cluster only judges who rated both conditions there count, each by his own mean of
     either, else severity would leak into the difference. `maximum` turns scores into shares.
 
-    The interval is over clusters (Tukey; see `resampling`), the test is the exact sign test and
-    Holm 1979 (Scand. J. Stat. 6, 65-70) corrects the tests given together.
+    The interval is over clusters (Tukey; see `resampling`), the test is the exact sign test
+    (Dixon & Mood 1946, J. Am. Stat. Assoc. 41, 557-566) and Holm 1979 (Scand. J. Stat. 6, 65-70,
+    p. 67) corrects the tests given together. Raises `MatrixError` for a unit without a condition.
     """
-    clusters = sorted(set(matrix.clusters))
-    scores = _by_cell(matrix, conditions)
-    differences = [
-        [_difference(scores, cluster, first, second) for cluster in clusters]
-        for first, second in pairs
-    ]
-    means = _bootstrap_means(differences, len(clusters), draws=draws, seed=seed)
+    differences = cluster_differences(matrix, conditions, pairs)
+    means = _bootstrap_means(differences, len(set(matrix.clusters)), draws=draws, seed=seed)
     found = [
         _contrast(pair, different, drawn, maximum)
         for pair, different, drawn in zip(pairs, differences, means, strict=True)
     ]
     adjusted = iter(holm([one.p_sign for one in found if one.p_sign is not None]))
-    return [replace(one, p_holm=None if one.p_sign is None else next(adjusted)) for one in found]
+    found = [replace(one, p_holm=None if one.p_sign is None else next(adjusted)) for one in found]
+    return [_against(margin, one) for one in found]
+
+
+def cluster_differences(
+    matrix: RatingMatrix, conditions: Conditions, pairs: Sequence[tuple[Any, Any]]
+) -> list[list[Fraction | None]]:
+    """Return for each pair the difference in every cluster, the clusters sorted by name.
+
+    None where no judge rated both conditions.
+    """
+    scores = _by_cell(matrix, conditions)
+    return [
+        [_difference(scores, cluster, first, second) for cluster in sorted(set(matrix.clusters))]
+        for first, second in pairs
+    ]
+
+
+def _against(margin: float | None, one: Contrast) -> Contrast:
+    """Add what can be said of a margin; a difference within 1e-12 of it counts as equal."""
+    if margin is None or one.estimate is None or one.p_holm is None:
+        return replace(one, margin=margin)
+    return replace(
+        one,
+        margin=margin,
+        met_by_estimate=one.estimate >= margin - _SAME and one.p_holm < _LEVEL,
+        lower_above_margin=None if one.ci95 is None else one.ci95[0] > margin + _SAME,
+    )
 
 
 def sign_test(n_for: int, n_against: int) -> float:
@@ -157,7 +197,7 @@ def _bootstrap_means(
     if not clusters or not differences:
         return [np.zeros(0) for _ in differences]
     usable = np.array([[one is not None for one in row] for row in differences], dtype=float)
-    values = np.array([[float(one or 0) for one in row] for row in differences])
+    values, multiples = _whole(differences)
     sums, counts = [], []
     for weights in draw_weights(clusters, draws=draws, seed=seed):
         sums.append(weights @ values.T)
@@ -165,7 +205,26 @@ def _bootstrap_means(
     if not sums:
         return [np.zeros(0) for _ in differences]
     total, count = np.concatenate(sums), np.concatenate(counts)
-    return [total[count[:, i] > 0, i] / count[count[:, i] > 0, i] for i in range(len(differences))]
+    return [
+        total[count[:, i] > 0, i] / (count[count[:, i] > 0, i] * multiple)
+        for i, multiple in enumerate(multiples)
+    ]
+
+
+def _whole(differences: Sequence[Sequence[Fraction | None]]) -> tuple[Array, list[float]]:
+    """Return differences times a common denominator: sums are then exact in any sequence.
+
+    Where that denominator is too large they stay as they are: right to rounding.
+    """
+    rows, multiples = [], []
+    for row in differences:
+        multiple = math.lcm(*(one.denominator for one in row if one is not None))
+        whole = [float(one * multiple) if one else 0.0 for one in row]
+        if sum(abs(x) for x in whole) * len(row) > _LARGEST_WHOLE:
+            multiple, whole = 1, [float(one or 0) for one in row]
+        rows.append(whole)
+        multiples.append(float(multiple))
+    return np.array(rows), multiples
 
 
 def _contrast(

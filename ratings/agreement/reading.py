@@ -147,8 +147,10 @@ def read_table(path: Path, scale: Sequence[float], names: Names, *, wide: bool =
         _refuse_unnamed(rater, kept, "rater")
         long = _Long(
             kept + 2,
-            *(_taken(column, kept) for column in (unit, rater)),
-            *(_taken(column, kept) if column else None for column in (criterion, cluster)),
+            _taken(unit, kept),
+            _taken(rater, kept),
+            _taken(criterion, kept) if criterion else None,
+            _taken(cluster, kept) if cluster else None,
             np.zeros(0),
         )
         long = _scored(long, _taken(score, kept), levels)
@@ -301,9 +303,7 @@ def _scored(long: _Long, column: _Column, levels: tuple[float, ...]) -> _Long:
     if wrong.size:
         place = int(np.flatnonzero(np.isin(column.codes, wrong))[0])
         read_score(column.at(place), levels, long.where(place))
-    return _Long(
-        long.row, long.unit, long.rater, long.criterion, long.cluster, found[column.codes]
-    )
+    return _Long(long.row, long.unit, long.rater, long.criterion, long.cluster, found[column.codes])
 
 
 def _melted(
@@ -414,7 +414,9 @@ def _matrices(long: _Long, levels: tuple[float, ...]) -> dict[str, RatingMatrix]
         return {ONLY_CRITERION: _matrix(everything, unit, rater, cluster_of, long.score, levels)}
     criteria, first = np.unique(long.criterion.codes, return_index=True)
     by_criterion = np.argsort(long.criterion.codes, kind="stable")
-    starts = np.searchsorted(long.criterion.codes[by_criterion], np.append(criteria, criteria[-1] + 1))
+    starts = np.searchsorted(
+        long.criterion.codes[by_criterion], np.append(criteria, criteria[-1] + 1)
+    )
     return {
         long.criterion.texts[criteria[number]]: _matrix(
             by_criterion[starts[number] : starts[number + 1]],

@@ -35,8 +35,8 @@ class Random64:
     def word(self) -> int:
         """Return the next 64-bit word."""
         self._step()
-        high, low = self._state >> 64, self._state & _MASK64
-        folded, turn = high ^ low, self._state >> 122
+        state = self._state
+        folded, turn = (state >> 64) ^ (state & _MASK64), state >> 122
         return ((folded >> turn) | (folded << (64 - turn))) & _MASK64
 
     def below(self, bound: int) -> int:
@@ -59,6 +59,20 @@ class Random64:
 
     def _step(self) -> None:
         self._state = (self._state * _MULTIPLIER + self._increment) & _MASK128
+
+
+def stream(seed: int, *numbers: int) -> Random64:
+    """Return the stream that belongs to a seed and some numbers, such as a judge's.
+
+    Each sequence of numbers has a stream of its own; none has the seed's plain one,
+    ``Random64(seed)``. Raises `ValueError` unless all lie between 0 and 2**64, exclusive.
+    """
+    if not all(0 <= number < 1 << 64 for number in (seed, *numbers)):
+        raise ValueError("seed and numbers lie between 0 and 2**64, exclusive")
+    entropy = seed
+    for place, number in enumerate(numbers, start=1):
+        entropy |= (number + 1) << (65 * place)
+    return Random64(entropy)
 
 
 def _seed_words(seed: int) -> list[int]:

@@ -15,6 +15,7 @@ from ratings.models.rating import (
     Submission,
 )
 from ratings.models.reporting import Publication, Report
+from ratings.models.running import FlagReply, Reopening, Replacement, Withdrawal
 from ratings.models.serving import Batch, Slot
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "DraftCheckpoint",
     "Evidence",
     "Flag",
+    "FlagReply",
     "Freeze",
     "Guess",
     "Invitation",
@@ -37,8 +39,11 @@ __all__ = [
     "Protocol",
     "Publication",
     "Rating",
+    "Reopening",
+    "Replacement",
     "Report",
     "Slot",
     "Submission",
     "Upload",
+    "Withdrawal",
 ]

@@ -46,17 +46,25 @@ class Job(models.Model):
 
 
 class Upload(models.Model):
-    """A file between its preview and its confirmation."""
+    """A file between its preview and its confirmation.
+
+    `parameters` say where it belongs (`target`, or what a study is called) and what was chosen
+    (`update`, `repair`); `result` is what a worker's look at it, or its import, came to. Once
+    imported it is empty, and goes with its expiry.
+    """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads"
     )
     kind = models.CharField(max_length=40)
+    parameters = models.JSONField(default=dict)
     name = models.CharField(max_length=255)
     content = models.BinaryField()
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
+    result = models.JSONField(null=True)
+    finished_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name

@@ -11,8 +11,10 @@ from dilemmas.models import ResponseSet, RubricVersion
 class PanelQuerySet(models.QuerySet["Panel"]):
     def for_member(self, user: User, *roles: str) -> "PanelQuerySet":
         """Panels in which the person has one of the roles (any role if none is named)."""
-        panels = self.filter(memberships__user=user)
-        return panels.filter(memberships__role__in=roles) if roles else panels
+        if not roles:
+            return self.filter(memberships__user=user)
+        # one filter: two would be met by two people's memberships
+        return self.filter(memberships__user=user, memberships__role__in=roles)
 
     def published(self) -> "PanelQuerySet":
         return self.filter(state=Panel.State.PUBLISHED)
@@ -65,6 +67,12 @@ class Panel(models.Model):
     def is_over(self) -> bool:
         """Scores may be seen by those who run and check the panel."""
         return self.state in (self.State.CLOSED, self.State.PUBLISHED)
+
+    @property
+    def display(self) -> str:
+        """How the protocol shows responses: `shown` with their Markdown, or `flattened`."""
+        document = self.protocol.document if self.origin == self.Origin.NATIVE else {}
+        return str(document.get("markdown", "shown"))
 
 
 class Protocol(models.Model):

@@ -15,6 +15,10 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         """The person's own batches in panels where the person still is a judge."""
         return self.filter(judge__user=user, judge__withdrawn_at=None)
 
+    def practice_left(self, judge: "Judge | models.OuterRef") -> "BatchQuerySet":
+        """What the judge still has to practise before the study begins."""
+        return self.filter(judge=judge, phase=Batch.Phase.PRACTICE, handed_in_at=None)
+
 
 class Batch(models.Model):
     """An ordered set of slots for one judge, in one phase, under one rubric.
@@ -37,10 +41,12 @@ class Batch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     handed_in_at = models.DateTimeField(null=True)
 
+    has_practice_left: bool  # annotated by `permissions.batch_for`
+
     objects: ClassVar[BatchQuerySet] = BatchQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
-        ordering = ("judge", "number")
+        ordering = ("judge", "-phase", "number")  # practice comes first
         constraints = (
             models.UniqueConstraint(fields=("judge", "phase", "number"), name="one_batch_number"),
         )
@@ -51,9 +57,10 @@ class Batch(models.Model):
 
 class SlotQuerySet(models.QuerySet["Slot"]):
     def with_progress(self) -> "models.QuerySet[Any]":
-        """Annotate `draft_version` (int), `submitted_version` (int or None), `is_done` and
-        `is_started` (bool): the one definition of progress. Done means that the newest submission
-        is of the draft as it stands.
+        """Annotate `draft_version` (int), `submitted_version` (int or None), `is_done`,
+        `is_started`, `is_taken_out` and `is_owed` (bool): the one definition of progress. Done means
+        that the newest submission is of the draft as it stands; a response that was taken out is
+        owed by nobody.
         """
         newest = (
             apps.get_model("ratings", "Submission")
@@ -61,7 +68,11 @@ class SlotQuerySet(models.QuerySet["Slot"]):
             .order_by("-number")
             .values("draft_version")[:1]
         )
+        taken_out = apps.get_model("ratings", "Withdrawal").objects.filter(
+            panel=models.OuterRef("judge__panel"), response=models.OuterRef("response")
+        )
         return self.annotate(
+            is_taken_out=models.Exists(taken_out),
             draft_version=models.F("draft__version"),
             submitted_version=models.Subquery(newest),
             is_done=models.Case(
@@ -72,6 +83,12 @@ class SlotQuerySet(models.QuerySet["Slot"]):
             is_started=models.Case(
                 models.When(draft__version__gt=0, then=True),
                 default=False,
+                output_field=models.BooleanField(),
+            ),
+            is_owed=models.Case(
+                models.When(is_taken_out=True, then=False),
+                models.When(is_done=True, then=False),
+                default=True,
                 output_field=models.BooleanField(),
             ),
         )
@@ -107,6 +124,9 @@ class Slot(models.Model):
 
     has_consent: bool  # annotated by `permissions.slot_for`, as is the next
     of: int  # how many places the batch has, annotated likewise
+    is_reopened: bool  # opened again after its batch was handed in
+    was_taken_out: bool  # of the panel
+    has_practice_left: bool  # the practice round is not handed in
     has_unread: bool  # a clarification to all judges that this one has not confirmed
 
     objects: ClassVar[SlotQuerySet] = SlotQuerySet.as_manager()  # type: ignore[assignment]

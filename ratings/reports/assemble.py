@@ -1,5 +1,6 @@
 """Computing a report: one JSON document that every page and file is rendered from."""
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -12,6 +13,7 @@ from ratings.agreement.analyse import evaluate
 from ratings.agreement.comparison import (
     compare_with_model,
     condition_means,
+    condition_shares,
     group_agreement,
     rater_means,
     total_matrix,
@@ -21,10 +23,23 @@ from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.results import CriterionAgreement
 from ratings.gate import CriterionInput, Policy, decide
 from ratings.models import Panel
+from ratings.reports.against_model import human_model
+from ratings.reports.beside import beside_gate
+from ratings.reports.describing import (
+    by_dilemma,
+    controls,
+    costs,
+    described,
+    totals_with_intervals,
+    with_intervals,
+)
 from ratings.reports.inputs import Inputs
+from ratings.reports.judging import guesses, judge_figures
 from ratings.reports.matrix import build_matrix, unit_of
 
-SCHEMA_VERSION = 1
+# 2: judge_figures, condition_totals, human_model, guesses, gate_beside. 3: levels, confusions and
+# specific agreement, intervals of means, dilemmas, costs, controls, points, deposits.
+SCHEMA_VERSION = 3
 Document = dict[str, Any]
 _PACKAGES = ("numpy", "scipy", "krippendorff", "statsmodels", "django")
 
@@ -47,6 +62,14 @@ def assemble(
         unit_of(inputs, row.response, row.part): inputs.responses[row.response].condition
         for row in inputs.scores
     }
+    total = total_matrix(matrices) if matrices and matrices.keys() == inputs.scales.keys() else None
+    pairs = _pairs(sorted(set(conditions.values())), protocol, registered=native)
+    gate, beside = None, None
+    if native:
+        policy = Policy.from_dict(protocol["policy"])
+        decision = decide(_gate_inputs(criteria, inputs, policy), policy)
+        gate = decision.to_dict() | {"policy": policy.to_dict()}
+        beside = beside_gate(matrices, total, decision, policy, inputs, draws=draws, seed=seed)
     return {
         "schema_version": SCHEMA_VERSION,
         "code_version": settings.VERSION,
@@ -57,20 +80,27 @@ def assemble(
         "inputs_sha256": inputs.sha256(),
         "criteria": criteria,
         "groups": _groups(matrices, inputs.professions),
-        "conditions": condition_means(matrices, conditions),
+        "conditions": with_intervals(condition_means(matrices, conditions), matrices, conditions),
         "judges": rater_means(matrices),
+        "judge_figures": judge_figures(matrices, inputs),
+        "condition_totals": totals_with_intervals(
+            condition_shares(total, conditions), total, conditions
+        )
+        if total
+        else {},
+        "dilemmas": by_dilemma(total, conditions),
+        "costs": costs(panel),
+        "controls": controls(panel),
         "contrasts": _contrasts(
-            matrices,
-            conditions,
-            protocol,
-            scales=inputs.scales,
-            registered=native,
-            draws=draws,
-            seed=seed,
+            matrices, total, conditions, pairs, protocol, registered=native, draws=draws, seed=seed
         ),
         "model_judges": _model_judges(inputs, matrices),
-        "gate": _gate(criteria, inputs, protocol) if native else None,
+        "human_model": human_model(matrices, total, pairs, inputs, draws=draws, seed=seed),
+        "guesses": guesses(inputs),
+        "gate": gate,
+        "gate_beside": beside,
         "flow": inputs.flow,
+        "blinding": inputs.blinding,
     }
 
 
@@ -88,8 +118,17 @@ def _panel(panel: Panel, protocol: Mapping[str, Any], *, registered: bool) -> Do
         "opened_at": panel.opened_at.isoformat() if panel.opened_at else None,
         "closed_at": panel.closed_at.isoformat() if panel.closed_at else None,
         "protocol": dict(protocol),
+        "deposits": _deposits(panel),
         "rubric": f"{panel.rubric_version.rubric.code} {panel.rubric_version.number}",
     }
+
+
+def _deposits(panel: Panel) -> list[Document]:
+    """Return where the registration was deposited, as was said; see `services.registering`."""
+    events = panel.events.filter(kind="registration_deposited").order_by("number")
+    return [
+        {"address": json.loads(one.payload)["address"], "at": one.at.isoformat()} for one in events
+    ]
 
 
 def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) -> Document:
@@ -101,13 +140,17 @@ def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) 
             "undefined_draws": one.undefined_draws,
         }
     answers = sum(1 for row in inputs.scores if row.criterion == found.name)
-    return entry | {
-        "title": inputs.titles[found.name],
-        "varies": matrix.varies,
-        "n_clusters": len(set(matrix.clusters)),
-        "missing": answers - entry["n_ratings"],
-        "required": answers + _unsubmitted(inputs.flow),
-    }
+    return (
+        entry
+        | described(found, matrix)
+        | {
+            "title": inputs.titles[found.name],
+            "varies": matrix.varies,
+            "n_clusters": len(set(matrix.clusters)),
+            "missing": answers - entry["n_ratings"],
+            "required": answers + _unsubmitted(inputs.flow),
+        }
+    )
 
 
 def _unsubmitted(flow: Mapping[str, Any]) -> int:
@@ -121,30 +164,42 @@ def _groups(matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]
     return {key: group_agreement(matrix, professions) for key, matrix in matrices.items()}
 
 
+def _pairs(
+    labels: Sequence[str], protocol: Mapping[str, Any], *, registered: bool
+) -> list[tuple[str, str]]:
+    """Return the protocol's contrasts; of an imported study all there are, as exploration."""
+    if not registered:
+        return list(combinations(labels, 2))
+    return [(a, b) for a, b in protocol["contrasts"] if a in labels and b in labels]
+
+
 def _contrasts(
     matrices: Mapping[str, RatingMatrix],
+    total: RatingMatrix | None,
     conditions: Mapping[str, str],
+    pairs: Sequence[tuple[str, str]],
     protocol: Mapping[str, Any],
     *,
-    scales: Mapping[str, Sequence[float]],
     registered: bool,
     draws: int,
     seed: int,
 ) -> dict[str, list[Document]]:
-    """Return the protocol's contrasts; of an imported study all there are, as exploration."""
-    labels = sorted(set(conditions.values()))
-    pairs = [(a, b) for a, b in protocol["contrasts"] if a in labels and b in labels]
-    if not registered:
-        pairs = list(combinations(labels, 2))
+    """Return the contrasts of the total, if every criterion was rated, and of each criterion."""
     if not pairs or not matrices:
         return {}
-    compared = dict(matrices)
-    if matrices.keys() == scales.keys():  # a total needs every criterion
-        compared = {"total": total_matrix(matrices)} | compared
+    compared = ({"total": total} if total else {}) | dict(matrices)
     found: dict[str, list[Document]] = {}
     for key, matrix in compared.items():
-        maximum = matrix.scale[-1] if key == "total" and matrix.scale[-1] > 0 else 1.0
-        rows = contrasts(matrix, conditions, pairs, draws=draws, seed=seed, maximum=maximum)
+        of_total = key == "total" and matrix is total
+        rows = contrasts(
+            matrix,
+            conditions,
+            pairs,
+            draws=draws,
+            seed=seed,
+            maximum=matrix.scale[-1] if of_total and matrix.scale[-1] > 0 else 1.0,
+            margin=protocol.get("margin") if of_total and registered else None,
+        )
         # Holm is over the registered contrasts; among unregistered ones it would correct nothing.
         said = {"registered": True} if registered else {"registered": False, "p_holm": None}
         found[key] = [row.to_dict() | said for row in rows]
@@ -169,14 +224,6 @@ def _model_judges(inputs: Inputs, matrices: Mapping[str, RatingMatrix]) -> dict[
         }
         for judge, by_criterion in sorted(by_judge.items())
     }
-
-
-def _gate(
-    criteria: Mapping[str, Document], inputs: Inputs, protocol: Mapping[str, Any]
-) -> Document:
-    policy = Policy.from_dict(protocol["policy"])
-    decision = decide(_gate_inputs(criteria, inputs, policy), policy)
-    return decision.to_dict() | {"policy": policy.to_dict()}
 
 
 def _gate_inputs(

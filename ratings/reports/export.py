@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ratings.models import Panel, Rating
+from dilemmas.models import ResponsePart
+from ratings.models import Panel, Rating, Slot
 
 COLUMNS = (
     "judge", "response", "dilemma", "condition", "generator", "replicate", "part", "criterion",
@@ -35,3 +36,25 @@ def rating_rows(panel: Panel) -> Iterator[tuple[Any, ...]]:
         )
         .iterator(chunk_size=5_000)
     )
+
+
+def response_rows(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Yield each part of each response by our key and by its own names, with its other columns."""
+    response = "version__response"
+    fields = {
+        "key": f"{response}_id",
+        "response": f"{response}__external_id",
+        "dilemma": f"{response}__dilemma__code",
+        "condition": f"{response}__condition__label",
+        "generator": f"{response}__generator",
+        "replicate": f"{response}__replicate",
+        "part": "number",
+        "other_columns": "extra",
+    }
+    served = Slot.objects.filter(judge__panel=panel).values("blinding__version")
+    rows = (
+        ResponsePart.objects.filter(version__in=served)
+        .order_by("version__response", "number")
+        .values_list(*fields.values())
+    )
+    return (dict(zip(fields, row, strict=True)) for row in rows.iterator(chunk_size=2_000))

@@ -1,14 +1,14 @@
 """What a report is computed from: the counted ratings and the sealed model judgements, as rows."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from dilemmas.canonical import sha256
+from dilemmas.canonical import sha256, sha256_of_text
 from dilemmas.models import (
     BlindedPart,
     Blinding,
@@ -17,7 +17,18 @@ from dilemmas.models import (
     Response,
     ResponseVersion,
 )
-from ratings.models import Batch, Consent, Judge, Panel, Rating, Slot, Submission
+from ratings.models import (
+    Batch,
+    Consent,
+    Judge,
+    Panel,
+    Rating,
+    Reopening,
+    Slot,
+    Submission,
+)
+from ratings.reports import blinding
+from ratings.reports.traces import Traces, read_traces
 
 
 class ScoreRow(NamedTuple):
@@ -58,6 +69,9 @@ class Inputs:
     titles: dict[str, dict[str, str]]  # criterion → language → name
     professions: dict[str, str]  # judge → profession
     flow: dict[str, Any]
+    blinding: dict[str, Any] | None = None  # of the texts, which are hashed by the freeze
+    traces: Traces = field(default_factory=Traces)
+    texts_judged: dict[str, dict[str, int]] = field(default_factory=dict)  # see `_judgements`
 
     def sha256(self) -> str:
         """Return the hash of everything that the figures follow from, by imported names."""
@@ -80,14 +94,16 @@ class Inputs:
                 "judgements": judgements,
                 "responses": responses,
                 "scales": self.scales,
+                "traces": self.traces.to_hash(name),
             }
         )
 
 
-def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
+def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = None) -> Inputs:
     """Read what counts: the newest submission of every main slot at its first occasion.
 
-    `judges_planned` is what the protocol promised for each response; None where nothing was.
+    Of controls nothing counts. `judges_planned` is how many judges the protocol promised, and
+    `each` how many for each response; None is all of them, and nothing if no judge was promised.
     """
     newest = (
         Submission.objects.filter(slot=OuterRef("submission__slot"))
@@ -99,7 +115,9 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
             submission__slot__judge__panel=panel,
             submission__slot__batch__phase=Batch.Phase.MAIN,
             submission__slot__occasion=1,
+            submission__slot__response__kind=Response.Kind.RESPONSE,
         )
+        .exclude(submission__slot__response__withdrawals__panel=panel)
         .alias(newest=Subquery(newest))
         .filter(submission=F("newest"))
         .order_by("pk")
@@ -127,15 +145,10 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
             )
         )
     }  # fmt: skip
-    judgements = [
-        JudgementRow(*row)
-        for row in ModelJudgement.objects.filter(
-            response__response_set=panel.response_set, sealed_at__lte=_sealed_by(panel)
-        )
-        .order_by("pk")
-        .values_list("judge", "repetition", "response", "criterion", "score")
-        .iterator(chunk_size=20_000)
-    ]
+    by = _sealed_by(panel)
+    left = blinding.findings_left(panel, blinding.sealed(panel, by=by))
+    traces = read_traces(panel, by=by, left=left).only(responses)
+    judgements, texts_judged = _judgements(panel, traces, responses, by=by)
     criteria = Criterion.objects.filter(version=panel.rubric_version).prefetch_related(
         "texts", "levels"
     )
@@ -152,8 +165,40 @@ def read_inputs(panel: Panel, *, judges_planned: int | None) -> Inputs:
             )
             if profession
         },
-        flow=_flow(panel, scores, judges_planned),
+        flow=_flow(panel, scores, judges_planned, each or judges_planned or 0),
+        blinding=blinding.document_of(panel, by=by, left=left),
+        traces=traces,
+        texts_judged=texts_judged,
     )
+
+
+def _judgements(
+    panel: Panel, traces: Traces, served: Container[int], *, by: datetime | None
+) -> tuple[list[JudgementRow], dict[str, dict[str, int]]]:
+    """Return the model judgements of the texts that judges read, and how many are which.
+
+    By judge: "same" hash, no hash or text to compare ("unknown"; they count, and the report says
+    so), "other" text (they do not count). Several parts are one text, a blank line between.
+    """
+    hashes = {pk: {sha256_of_text(text) for text in ways} for pk, ways in traces.texts.items()}
+    rows = (
+        ModelJudgement.objects.filter(response__response_set=panel.response_set, sealed_at__lte=by)
+        .order_by("pk")
+        .values_list("judge", "repetition", "response", "criterion", "score", "text_sha256")
+    )
+    kept: list[JudgementRow] = []
+    counts: dict[str, dict[str, int]] = {}
+    for judge, repetition, response, criterion, score, digest in rows.iterator(chunk_size=20_000):
+        if response not in served:  # it is held back
+            continue
+        judgement = JudgementRow(judge, repetition, response, criterion, score)
+        known = hashes.get(judgement.response)
+        text = "unknown" if not digest or not known else "same" if digest in known else "other"
+        told = counts.setdefault(judgement.judge, {"same": 0, "unknown": 0, "other": 0})
+        told[text] += 1
+        if text != "other":
+            kept.append(judgement)
+    return kept, dict(sorted(counts.items()))
 
 
 def _sealed_by(panel: Panel) -> datetime | None:
@@ -166,16 +211,38 @@ def _responses(panel: Panel) -> QuerySet[Response]:
     sealed = ResponseVersion.objects.filter(
         response=OuterRef("pk"), sealed_at__lte=_sealed_by(panel)
     )
-    return Response.objects.filter(Exists(sealed), response_set=panel.response_set)
+    kept: QuerySet[Response] = Response.objects.kept()  # type: ignore[attr-defined]
+    return (
+        kept.filter(Exists(sealed), response_set=panel.response_set)
+        .exclude(kind=Response.Kind.PRACTICE)
+        .exclude(withdrawals__panel=panel)
+    )
 
 
-def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) -> dict[str, Any]:
+def taken_out(panel: Panel) -> dict[str, Any]:
+    """Return how many responses were taken out while the panel was open, by condition and reason."""
+    rows = list(panel.withdrawals.values_list("response__condition__label", "reason"))
+    return {
+        "responses": len(rows),
+        "by_condition": dict(sorted(Counter(label for label, _ in rows).items())),
+        "by_reason": dict(sorted(Counter(reason for _, reason in rows).items())),
+    }
+
+
+def _flow(
+    panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None, each: int
+) -> dict[str, Any]:
     """From imported to analysed: what was served, done, never done, not judged, and by whom.
 
     `unfilled` counts what the protocol promised and nobody was given: a drop-out whom a
     replacement stands in for leaves no gap, a judge who never came does.
     """
-    slots = Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN, occasion=1)
+    slots = Slot.objects.filter(
+        judge__panel=panel,
+        batch__phase=Batch.Phase.MAIN,
+        occasion=1,
+        response__kind=Response.Kind.RESPONSE,
+    ).exclude(response__withdrawals__panel=panel)
     slots = slots.annotate(done=Exists(Submission.objects.filter(slot=OuterRef("pk"))))
     never_done = slots.filter(done=False)
     left = never_done.filter(judge__withdrawn_at__isnull=False).count()
@@ -185,9 +252,7 @@ def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) 
             "response", flat=True
         )
     )
-    gaps = (
-        max(0, (judges_planned or 0) - held[pk]) for pk in responses.values_list("pk", flat=True)
-    )
+    gaps = (max(0, each - held[pk]) for pk in responses.values_list("pk", flat=True))
     without_text = BlindedPart.objects.filter(
         blinding__in=Blinding.objects.newest_in(panel.response_set),  # type: ignore[attr-defined]
         text="",
@@ -198,11 +263,15 @@ def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) 
     )
     return {
         "responses": responses.count(),
+        "held_back": _held_back(panel),
         "judges": judges.count(),
         "judges_planned": judges_planned,
         "judges_withdrawn": judges.filter(withdrawn_at__isnull=False).count(),
         "professions": dict(sorted(Counter(judges.values_list("profession", flat=True)).items())),
         "exposure": dict(sorted(Counter(exposure.values()).items())),
+        "taken_out": taken_out(panel),
+        "reopened": Reopening.objects.filter(slot__judge__panel=panel).count(),
+        "judges_replaced": judges.filter(replaced_by__isnull=False).count(),
         "slots": slots.count(),
         "done": slots.filter(done=True).count(),
         "never_done": never_done.count(),
@@ -211,4 +280,18 @@ def _flow(panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None) 
         "cannot_judge": dict(sorted(Counter(row.missing for row in scores if row.missing).items())),
         "without_text": without_text.distinct().count(),
         "served_order_known": panel.origin == Panel.Origin.NATIVE,
+    }
+
+
+def _held_back(panel: Panel) -> dict[str, Any]:
+    """Count the responses that a coordinator took out before the freeze, by condition and reason."""
+    rows = list(
+        blinding.held_back(panel, by=_sealed_by(panel)).values_list(
+            "version__response__condition__label", "reason"
+        )
+    )
+    return {
+        "responses": len(rows),
+        "by_condition": dict(sorted(Counter(label for label, _reason in rows).items())),
+        "by_reason": dict(sorted(Counter(reason for _label, reason in rows).items())),
     }

@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from ratings.gate import TOLERANCE
 from ratings.reports.charts import against_threshold
+from ratings.reports.methods import methods
+from ratings.reports.sections import sections
 from ratings.templatetags.figures import figure, interval
 
 COEFFICIENTS = {
@@ -55,6 +57,15 @@ EXPOSURE = {
     "some": lazy("had read some of it before"),
     "yes": lazy("had read it before"),
 }
+GUESSES = {
+    "layout": lazy("by length and layout alone"),
+    "words": lazy("by vocabulary alone"),
+    "both": lazy("by both"),
+}
+NOT_MEASURED = {
+    "one_condition": lazy("Not measured: there is only one condition."),
+    "too_few_dilemmas": lazy("Not measured: it takes five dilemmas or more."),
+}
 DEFAULT_KEY = "krippendorff_alpha_ordinal"
 COMPARATORS = {">=": "≥", ">": ">"}
 FEWEST_CLUSTERS = 20  # below, intervals are not reliable
@@ -76,11 +87,14 @@ def view_of(document: dict[str, Any]) -> dict[str, Any]:
     ]
     missed = [r["title"] for r in rows if r["decision"] and r["decision"]["verdict"] == "not_met"]
     coefficient = COEFFICIENTS.get(key, key)
+    said = _rule(coefficient, policy) if policy else ""
     return {
         "document": document,
         "rows": rows,
         "coefficient": coefficient,
-        "rule": _rule(coefficient, policy) if policy else "",
+        "rule": said,
+        "sections": sections(document, {row["name"]: row["title"] for row in rows}),
+        "methods": methods(document, said),
         "missed": ", ".join(missed),
         "undecided": [row["reason"] for row in rows if row["reason"]],
         "cannot_judge": _counted(document["flow"]["cannot_judge"], CANNOT_JUDGE),
@@ -90,7 +104,39 @@ def view_of(document: dict[str, Any]) -> dict[str, Any]:
         < FEWEST_CLUSTERS,
         "few_common": FEWEST_COMMON,
         "contrasts": _contrasts(document, rows),
+        "blinding": _blinding(document.get("blinding")),
+        "telling": telling_view(document["blinding"]["still_tells"])
+        if document.get("blinding")
+        else None,
         "model_judges": _model_judges(document, {row["name"]: row["title"] for row in rows}),
+    }
+
+
+def _blinding(found: dict[str, Any] | None) -> dict[str, int]:
+    decided = found["decided"] if found else {}
+    counts = {state: decided.get(state, 0) for state in ("clean", "edited", "accepted")}
+    return counts | {"left": found["left"]["responses"] if found else 0}
+
+
+def telling_view(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures on what still tells with their words, conditions by name."""
+    guesses = [
+        {"label": GUESSES[name], "share": one["share"], "interval": (one["low"], one["high"])}
+        for name in GUESSES
+        if (one := found["guesses"].get(name))
+    ]
+    both = found["guesses"].get("both")
+    conditions = [
+        {"label": label, "medians": medians, "right": both["by_condition"][label] if both else None}
+        for label, medians in sorted(found["medians"].items())
+    ]
+    return {
+        "found": found,
+        "both": both,
+        "interval": (both["low"], both["high"]) if both else None,
+        "guesses": guesses,
+        "conditions": conditions,
+        "why_not": NOT_MEASURED.get(found["undefined"], ""),
     }
 
 

@@ -6,11 +6,13 @@ from datetime import datetime
 from django.db import transaction
 
 from dilemmas.models import Blinding, Response
-from ratings.design.order import ALGORITHM, serving_orders
+from ratings.design.extras import Place
+from ratings.design.plan import Plan
 from ratings.design.random64 import Random64
-from ratings.models import Batch, Draft, Judge, Panel, Slot
+from ratings.models import Batch, Draft, Judge, Panel, Replacement, Slot
 from ratings.services import audit
 from ratings.services.errors import Refused
+from ratings.services.ordering import dilemmas_for, plan_of
 
 _CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
@@ -32,29 +34,62 @@ def assign(*, judge: Judge, at: datetime) -> list[Batch]:
     existing = list(judge.batches.all())
     if existing:
         return existing
-    document = panel.protocol.document
-    blindings = _sealed_by_the_freeze(panel)
-    responses = list(
-        Response.objects.filter(pk__in=blindings, kind=Response.Kind.RESPONSE)
-        .order_by("dilemma__code", "pk")
-        .values_list("dilemma_id", "condition_id", "pk")
-    )
-    seat = Judge.objects.filter(panel=panel, pk__lt=judge.pk).count()
-    judges = max(document["judges_planned"], seat + 1)
-    order = serving_orders(responses, judges=judges, seed=document["order_seed"])[seat]
-    drawn = _drawn_for_all_rationales(responses, seed=document["order_seed"])
-    batches = _store(judge, panel, order, drawn, blindings)
-    payload = {"judge": judge.code, "slots": len(order), "algorithm": ALGORITHM}
+    plan = plan_of(panel)
+    number = Judge.objects.filter(panel=panel, pk__lt=judge.pk).count()
+    left_by = _seat_left(panel)
+    if left_by is None:
+        dilemmas = dilemmas_for(judge, plan, number=number)
+        places = plan.places(number, dilemmas)
+    else:  # the rest of that seat, in an order of this judge's own
+        Replacement.objects.create(judge=judge, left_by=left_by, at=at)
+        dilemmas, done = _of_the_seat(left_by)
+        places = plan.places(number, dilemmas)
+        places = [place for place in places if (place.key, place.occasion) not in done]
+    practice = plan.practice_places(number)
+    batches = _store(judge, panel, plan, practice, Batch.Phase.PRACTICE)
+    batches += _store(judge, panel, plan, places, Batch.Phase.MAIN)
+    payload = {
+        "judge": judge.code,
+        "number": number,
+        "dilemmas": len(dilemmas),
+        "slots": len(places),
+        "practice": len(practice),
+        "replaces": left_by.code if left_by else "",
+        "algorithm": plan.algorithm,
+    }
     audit.record(panel=panel, kind="judge_assigned", payload=payload, actor="", at=at)
     return batches
 
 
-def _drawn_for_all_rationales(responses: list[tuple[int, int, int]], *, seed: int) -> set[int]:
+def _seat_left(panel: Panel) -> Judge | None:
+    """Return who left first without anybody having taken the seat; None if nobody did."""
+    left = Judge.objects.filter(panel=panel, withdrawn_at__isnull=False, replaced_by=None)
+    return left.filter(batches__isnull=False).distinct().order_by("withdrawn_at", "pk").first()
+
+
+def _of_the_seat(left_by: Judge) -> tuple[set[int], set[tuple[int, int]]]:
+    """Return the dilemmas of a seat, and (response, occasion) of what was marked done there, by
+    whoever has held it."""
+    dilemmas: set[int] = set()
+    done: set[tuple[int, int]] = set()
+    judge: Judge | None = left_by
+    while judge is not None:
+        rows = Slot.objects.filter(judge=judge, batch__phase=Batch.Phase.MAIN)
+        responses = rows.filter(response__kind=Response.Kind.RESPONSE)
+        dilemmas |= set(responses.values_list("response__dilemma_id", flat=True))
+        finished = rows.filter(submissions__isnull=False)
+        done |= set(finished.values_list("response_id", "occasion"))
+        before = Replacement.objects.filter(judge=judge).select_related("left_by").first()
+        judge = before.left_by if before else None
+    return dilemmas, done
+
+
+def _drawn_for_all_rationales(plan: Plan[int]) -> set[int]:
     """One response per dilemma, the same for every judge, on which all criteria need a reason."""
     by_dilemma: dict[int, list[int]] = {}
-    for dilemma, _, pk in responses:
+    for dilemma, _, pk in plan.items:
         by_dilemma.setdefault(dilemma, []).append(pk)
-    random = Random64(seed ^ 0x5EED)
+    random = Random64(plan.seed ^ 0x5EED)
     return {pks[random.below(len(pks))] for pks in by_dilemma.values()}
 
 
@@ -71,32 +106,36 @@ def _sealed_by_the_freeze(panel: Panel) -> dict[int, int]:
 
 
 def _store(
-    judge: Judge, panel: Panel, order: list[int], drawn: set[int], blindings: dict[int, int]
+    judge: Judge, panel: Panel, plan: Plan[int], places: list[Place[int]], phase: Batch.Phase
 ) -> list[Batch]:
     document = panel.protocol.document
-    size = document["batch_size"]
+    size, rule = document["batch_size"], document["rationales"]
+    blindings = _sealed_by_the_freeze(panel)
+    drawn = _drawn_for_all_rationales(plan) if rule == "one" else set()
     batches, slots = [], []
-    for number, start in enumerate(range(0, len(order), size), start=1):
+    for number, start in enumerate(range(0, len(places), size), start=1):
         batch = Batch.objects.create(
             judge=judge,
             number=number,
+            phase=phase,
             code=secrets.token_hex(8),
             rubric_version=panel.rubric_version,
-            order_seed=str(document["order_seed"]),
-            algorithm=ALGORITHM,
+            order_seed=str(plan.seed),
+            algorithm=plan.algorithm,
         )
         batches.append(batch)
-        for position, response in enumerate(order[start : start + size], start=1):
-            rule = document["rationales"]
+        for position, place in enumerate(places[start : start + size], start=1):
+            wants_all = place.occasion == 1 and place.key in drawn
             slots.append(
                 Slot(
                     batch=batch,
                     judge=judge,
                     position=position,
                     code=slot_code(),
-                    response_id=response,
-                    blinding_id=blindings[response],
-                    rationales="all" if rule == "one" and response in drawn else rule,
+                    response_id=place.key,
+                    blinding_id=blindings[place.key],
+                    occasion=place.occasion,
+                    rationales=Slot.Rationales.ALL if wants_all else rule,
                 )
             )
     Draft.objects.bulk_create(Draft(slot=slot) for slot in Slot.objects.bulk_create(slots))

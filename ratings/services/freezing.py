@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count
 
 from dilemmas.canonical import canonical, sha256, sha256_of_text
 from dilemmas.models import (
@@ -23,6 +24,10 @@ from ratings.models import Freeze, Panel
 from ratings.services import audit
 from ratings.services.errors import Refused
 
+_DESIGN = (
+    "order", "order_seed", "judges_per_response", "repeats", "practice", "batch_size", "rationales",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Obstacle:
@@ -37,29 +42,43 @@ def obstacles(panel: Panel) -> list[Obstacle]:
     found = []
     blindings = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
     held = blindings.undecided().count()
-    responses = Response.objects.filter(response_set=panel.response_set).count()
-    if responses == 0:
+    of_set = Response.objects.filter(response_set=panel.response_set)
+    responses = of_set.count()
+    if not of_set.kept().filter(kind=Response.Kind.RESPONSE).exists():  # type: ignore[attr-defined]
         found.append(Obstacle("no_responses"))
     if held:
         found.append(Obstacle("blinding_undecided", held))
     if responses != blindings.count():
         found.append(Obstacle("blinding_missing", responses - blindings.count()))
-    empty = BlindedPart.objects.filter(blinding__in=blindings, text="").count()
+    if panel.protocol.document.get("two_person_blinding") and blindings.unconfirmed().exists():
+        found.append(Obstacle("blinding_unconfirmed", blindings.unconfirmed().count()))
+    empty = BlindedPart.objects.filter(blinding__in=blindings.kept(), text="").count()
     if empty:
         found.append(Obstacle("empty_responses", empty))
     if panel.protocol.document["policy"] is None:
         found.append(Obstacle("no_policy"))
-    unlike = Criterion.objects.filter(version=panel.rubric_version).exclude(
-        kind=Criterion.Kind.ORDINAL, scope=Criterion.Scope.WHOLE
+    criteria = Criterion.objects.filter(version=panel.rubric_version)
+    without_scale = criteria.annotate(n=Count("levels")).filter(n__lt=2).count()
+    if without_scale or not criteria.exists():
+        found.append(Obstacle("rubric_incomplete", max(1, without_scale)))
+    # The rating page shows levels of the whole response only, at every stage, so far.
+    unlike = sum(
+        one.kind != Criterion.Kind.ORDINAL
+        or one.scope != Criterion.Scope.WHOLE
+        or bool(one.applicability.get("stages"))
+        for one in criteria
     )
-    if unlike.exists():  # the rating page shows levels of the whole response only, so far
-        found.append(Obstacle("criteria_not_shown", unlike.count()))
+    if unlike:
+        found.append(Obstacle("criteria_not_shown", unlike))
     without = _levels_without_text(panel)
     if without:
         found.append(Obstacle("levels_without_text", without))
     foreign = _responses_in_another_language(panel)
     if foreign:
         found.append(Obstacle("responses_in_another_language", foreign))
+    practised = _practised_and_judged(panel)
+    if practised:
+        found.append(Obstacle("practice_on_judged_dilemmas", practised))
     untitled = _dilemmas_without_text(panel)
     if untitled:
         found.append(Obstacle("dilemmas_without_text", untitled))
@@ -108,7 +127,7 @@ def manifest_parts(panel: Panel, *, salt: str) -> dict[str, Any]:
     plan = {key: document[key] for key in ("judges_planned", "judges_qualification")}
     masks = _masks(panel)
     hidden = {"dilemma_masks": {"salt": salt, "masks": masks}} if masks else {}
-    design = {key: document[key] for key in ("order", "order_seed", "batch_size", "rationales")}
+    design = {key: document[key] for key in _DESIGN if key in document}
     return {
         "protocol": document,
         "rubric": rubric_document(panel),
@@ -130,7 +149,11 @@ def rubric_document(panel: Panel) -> dict[str, Any]:
     return {
         "code": version.rubric.code,
         "number": version.number,
-        "texts": {t.language: {"title": t.title, "norms": t.norms} for t in version.texts.all()},
+        "texts": {
+            t.language: {"title": t.title, "norms": t.norms}
+            | ({"instructions": t.instructions} if t.instructions else {})
+            for t in version.texts.all()
+        },
         "criteria": [
             {
                 "key": criterion.key,
@@ -169,9 +192,13 @@ def _texts(panel: Panel) -> dict[str, Any]:
     texts = DilemmaText.objects.filter(
         version__in=versions, language=panel.content_language
     ).select_related("version__dilemma")
-    parts = BlindedPart.objects.filter(
-        blinding__in=Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
-    ).values_list("blinding__version__response_id", "number", "text")
+    newest = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
+    parts = BlindedPart.objects.filter(blinding__in=newest.kept()).values_list(
+        "blinding__version__response_id", "number", "text"
+    )
+    held_back = newest.filter(state=Blinding.State.HELD_BACK).values_list(
+        "version__response_id", "reason"
+    )
     return {
         "language": panel.content_language,
         "dilemmas": sorted(
@@ -179,6 +206,7 @@ def _texts(panel: Panel) -> dict[str, Any]:
             for t in texts
         ),
         "responses": sorted([pk, number, sha256_of_text(text)] for pk, number, text in parts),
+        **({"held_back": sorted(map(list, held_back))} if held_back else {}),
     }
 
 
@@ -244,10 +272,19 @@ def _dilemmas_without_text(panel: Panel) -> int:
     return len(versions - set(with_text.values_list("version_id", flat=True)))
 
 
+def _practised_and_judged(panel: Panel) -> int:
+    """Dilemmas that judges would meet in practice and again in the study."""
+    of_set = Response.objects.filter(response_set=panel.response_set)
+    judged = of_set.filter(kind=Response.Kind.RESPONSE).values("dilemma")
+    practice = of_set.filter(kind=Response.Kind.PRACTICE, dilemma__in=judged)
+    return practice.values("dilemma").distinct().count()
+
+
 def _responses_in_another_language(panel: Panel) -> int:
     """Responses whose file said a language that is not the panel's; those that said none may stay."""
     blindings = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
-    said = blindings.exclude(version__language="").values_list("version__language", flat=True)
+    kept = blindings.kept().exclude(version__language="")
+    said = kept.values_list("version__language", flat=True)
     return sum(_main_language(one) != _main_language(panel.content_language) for one in said)
 
 

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from django.db import transaction
 
+from dilemmas.models import Condition, Response
 from ratings.design.random64 import Random64
-from ratings.models import Guess, Judge, Panel, Slot
+from ratings.models import Batch, Guess, Judge, Panel, Slot
 from ratings.services import audit
 from ratings.services.errors import Refused
 
@@ -21,7 +22,9 @@ def asked(judge: Judge) -> list[Slot]:
     if not wanted or judge.batches.filter(handed_in_at=None).exists():
         return []
     slots = list(
-        judge.slots.filter(occasion=1)
+        judge.slots.filter(
+            occasion=1, batch__phase=Batch.Phase.MAIN, response__kind=Response.Kind.RESPONSE
+        )
         .select_related("response", "batch")
         .order_by("batch__number", "position")
     )
@@ -54,7 +57,7 @@ def guess(*, judge: Judge, answers: Mapping[int, tuple[str, str]], at: datetime)
     slots = asked(judge)
     if not slots:
         raise Refused("nothing_to_guess")
-    conditions = {one.label: one for one in panel.response_set.conditions.all()}
+    conditions = {one.label: one for one in Condition.objects.judged(panel.response_set)}
     rows = []
     for slot in slots:
         label, why = answers.get(slot.pk, ("", ""))

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -80,6 +81,80 @@ def invite(
     return Invited(invitation, token)
 
 
+@dataclass(frozen=True)
+class Guest:
+    """One person to invite, and the line on which they stand."""
+
+    line: int
+    email: str
+    profession: str = ""
+    greeting: str = ""
+    language: str = ""
+
+
+class GuestsRefused(Exception):
+    """Some of a list cannot be invited, so nobody was: (line, refusal) of each."""
+
+    def __init__(self, refusals: Sequence[tuple[int, Refused]]) -> None:
+        super().__init__(f"{len(refusals)} of the list")
+        self.refusals = refusals
+
+
+@transaction.atomic
+def invite_all(
+    *, panel: Panel, guests: Sequence[Guest], role: str, language: str, actor: str, at: datetime
+) -> list[Invited]:
+    """Invite everybody on a list, or nobody. `language` is of the e-mails of who named none.
+
+    Raises `GuestsRefused` with every line that cannot be invited.
+    """
+    made, refusals = [], []
+    for guest in guests:
+        try:
+            with transaction.atomic():
+                invited = invite(
+                    panel=panel,
+                    email=guest.email,
+                    role=role,
+                    language=guest.language or language,
+                    profession=guest.profession,
+                    greeting=guest.greeting,
+                    actor=actor,
+                    at=at,
+                )
+            made.append(invited)
+        except Refused as refused:
+            refusals.append((guest.line, refused))
+    if refusals:
+        raise GuestsRefused(refusals)
+    return made
+
+
+@transaction.atomic
+def resend(*, invitation: Invitation, actor: str, at: datetime) -> Invited:
+    """Withdraw an invitation that was not accepted and invite the same person again.
+
+    Its link stops working: only the hash of it is kept, so it cannot be sent a second time.
+    Raises `Refused` if it was accepted, or the person said no.
+    """
+    old = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    if old.accepted_at:
+        raise Refused("invitation_used")
+    if old.declined_at:
+        raise Refused("invitation_declined")
+    revoke(invitation=old, actor=actor, at=at)
+    return invite(
+        panel=old.panel,
+        email=old.email,
+        role=old.role,
+        language=old.language,
+        profession=old.profession,
+        greeting=old.greeting,
+        actor=actor,
+        at=at,
+    )
+
+
 @transaction.atomic
 def accept(*, invitation: Invitation, at: datetime) -> User:
     """Accept an invitation once: the person, the role, and for a judge the seat and the batches.
@@ -153,10 +228,12 @@ def revoke(*, invitation: Invitation, actor: str, at: datetime) -> None:
 
 
 def _refuse_if_unfit(panel: Panel, person: User, role: str) -> None:
-    """Nobody judges what they have uploaded, own or coordinate."""
+    """Nobody judges what they have uploaded, own or coordinate, nor sees what they judge."""
     if Membership.objects.filter(panel=panel, user=person).exists():
         raise Refused("already_member", email=person.email)
     if role != Role.JUDGE:
+        if Judge.objects.filter(user=person, panel__response_set=panel.response_set_id).exists():
+            raise Refused("judges_these_responses", email=person.email)
         return
     sees_conditions = (
         person.is_owner

@@ -4,12 +4,12 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -26,13 +26,17 @@ logger = logging.getLogger(__name__)
 def ask(
     *, kind: str, panel: Panel | None, parameters: dict[str, Any] | None = None
 ) -> tuple[Job, bool]:
-    """Return the unfinished job of this kind, or a new waiting one, and whether it is new."""
+    """Return the unfinished job of this kind, or a new waiting one, and whether it is new.
+
+    A panel has one at a time; without a panel, jobs with other parameters are other jobs.
+    """
     with transaction.atomic():
+        alike = Job.objects.filter(kind=kind, panel=panel)
         if panel is not None:
             Panel.objects.select_for_update().get(pk=panel.pk)
-        unfinished = Job.objects.filter(
-            kind=kind, panel=panel, state__in=(Job.State.WAITING, Job.State.RUNNING)
-        ).first()
+        else:
+            alike = alike.filter(parameters=parameters or {})
+        unfinished = alike.filter(state__in=(Job.State.WAITING, Job.State.RUNNING)).first()
         if unfinished is not None:
             return unfinished, False
         return Job.objects.create(kind=kind, panel=panel, parameters=parameters or {}), True
@@ -111,7 +115,9 @@ class _Heartbeat(AbstractContextManager["_Heartbeat"]):
     def _beat(self) -> None:
         try:
             while not self.stop.wait(_BEAT_S):
-                Job.objects.filter(pk=self.job_id).update(heartbeat_at=timezone.now())
+                # An import may hold the only lock for longer than a beat waits: the next one does.
+                with suppress(OperationalError):
+                    Job.objects.filter(pk=self.job_id).update(heartbeat_at=timezone.now())
         finally:
             connection.close()
 

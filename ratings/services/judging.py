@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
+from dilemmas.canonical import sha256
 from ratings.models import (
     Batch,
     Consent,
@@ -16,8 +18,10 @@ from ratings.models import (
     Judge,
     Panel,
     Rating,
+    Reopening,
     Slot,
     Submission,
+    Withdrawal,
 )
 from ratings.services import audit
 from ratings.services.answers import Answer, gaps, is_field, read_answers
@@ -140,6 +144,8 @@ def done(*, slot: Slot, language: str, at: datetime) -> Submission:
         missing = gaps(answers, rationales=slot.rationales)
         if missing:
             raise Incomplete(missing)
+        # First: once it is submitted, a response that was opened again is locked.
+        _keep(draft, DraftCheckpoint.Reason.DONE, at, _values(draft))
         submission = Submission.objects.create(
             slot=slot,
             number=last.number + 1 if last else 1,
@@ -149,7 +155,6 @@ def done(*, slot: Slot, language: str, at: datetime) -> Submission:
         )
         ratings = Rating.objects.bulk_create(_rating(submission, answer) for answer in answers)
         _keep_evidence(slot, answers, ratings)
-        _keep(draft, DraftCheckpoint.Reason.DONE, at, _values(draft))
         payload = {"slot": slot.code, "number": submission.number, "draft": draft.version}
         audit.record(
             panel=panel, kind="response_done", payload=payload, actor=_actor(slot.judge), at=at
@@ -169,7 +174,7 @@ def hand_in(*, batch: Batch, at: datetime) -> Batch:
             return batch
         if panel.state != Panel.State.OPEN:
             raise Refused("panel_not_open")
-        undone = [slot.position for slot in batch.slots.with_progress() if not slot.is_done]
+        undone = [slot.position for slot in batch.slots.with_progress() if slot.is_owed]
         if undone:
             raise Refused("batch_incomplete", positions=undone)
         batch.handed_in_at = at
@@ -184,18 +189,28 @@ def hand_in(*, batch: Batch, at: datetime) -> Batch:
         return batch
 
 
+def consent_version(panel: Panel) -> str:
+    """Return what names the text that judges agree to: the program's, and the panel's if there is one.
+
+    A panel's own text is fixed by its freeze, so that a version stands for one text.
+    """
+    own = panel.protocol.document.get("consent_text", "")
+    return f"{CONSENT_VERSION}+{sha256(own)[:12]}" if own else CONSENT_VERSION
+
+
 @transaction.atomic
 def consent(*, judge: Judge, language: str, conflicts: str, exposure: str, at: datetime) -> Consent:
     """Record what a judge agreed to and declared before the first response."""
+    version = consent_version(judge.panel)
     row = Consent.objects.create(
         judge=judge,
-        version=CONSENT_VERSION,
+        version=version,
         language=language,
         conflicts=conflicts,
         exposure=exposure,
         at=at,
     )
-    payload = {"judge": judge.code, "version": CONSENT_VERSION, "exposure": exposure}
+    payload = {"judge": judge.code, "version": version, "exposure": exposure}
     audit.record(
         panel=judge.panel, kind="judge_consented", payload=payload, actor=_actor(judge), at=at
     )
@@ -252,15 +267,36 @@ def _place_of(passage: str, texts: Sequence[tuple[int, str]]) -> tuple[int | Non
 def _refuse_unless_open(slot: Slot) -> None:
     row = (
         Batch.objects.filter(pk=slot.batch_id)
-        .values_list("handed_in_at", "judge__withdrawn_at", "judge__panel__state")
+        .annotate(
+            practice_left=Exists(
+                Batch.objects.practice_left(OuterRef("judge")).exclude(pk=OuterRef("pk"))
+            ),
+            reopened=Exists(Reopening.objects.filter(slot=slot.pk).waiting()),  # type: ignore[attr-defined]
+            taken_out=Exists(
+                Withdrawal.objects.filter(panel=OuterRef("judge__panel"), response=slot.response_id)
+            ),
+        )
+        .values_list(
+            "handed_in_at",
+            "judge__withdrawn_at",
+            "judge__panel__state",
+            "phase",
+            "practice_left",
+            "reopened",
+            "taken_out",
+        )
         .get()
     )
     if row[2] != Panel.State.OPEN:
         raise Refused("panel_not_open")
     if row[1] is not None:
         raise Refused("judge_withdrawn")
-    if row[0] is not None:
+    if row[6]:
+        raise Refused("response_taken_out")
+    if row[0] is not None and not row[5]:
         raise Refused("batch_handed_in")
+    if row[3] == Batch.Phase.MAIN and row[4]:
+        raise Refused("practice_first")
 
 
 def _values(draft: Draft) -> dict[str, str]:

@@ -10,7 +10,8 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import date_format
 
-from ratings.models import Invitation, Slot
+from ratings.models import Invitation, Judge
+from ratings.services.ordering import plan_of
 
 _log = logging.getLogger(__name__)
 
@@ -23,16 +24,19 @@ class SentInvitation:
     is_sent: bool
 
 
-def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> SentInvitation:
-    """Send the personal link; nothing in the message can be used up by a scanner.
+@dataclass(frozen=True)
+class Letter:
+    """An e-mail as its reader gets it."""
 
-    A mail server that fails raises nothing: the invitation stands, and its link can be passed on.
-    """
+    subject: str
+    body: str
+
+
+def letter(*, invitation: Invitation, link: str, coordinator: str) -> Letter:
+    """Write an invitation, which need not be stored, in its own language."""
     panel = invitation.panel
-    link = f"{settings.SITE_URL}/invitation/{token}/"
     document = panel.protocol.document
     with translation.override(invitation.language):
-        served = Slot.objects.filter(judge__panel=panel).values("response").distinct().count()
         ends_on = document["ends_on"]
         context = {
             "panel": panel,
@@ -41,7 +45,7 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
             "link": link,
             "decline": f"{link}decline/",
             "expiry": date_format(invitation.expires_at, "DATE_FORMAT"),
-            "count": served or panel.response_set.responses.count(),
+            "count": plan_of(panel).length,
             "ends_on": date_format(date.fromisoformat(ends_on), "DATE_FORMAT") if ends_on else "",
             "judges": document["judges_planned"],
             "asks_reasons": document["rationales"] != "none",
@@ -50,8 +54,18 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
         }
         subject = render_to_string("ratings/mail/invitation_subject.txt", context)
         body = render_to_string("ratings/mail/invitation.txt", context)
+    return Letter(" ".join(subject.split()), body)
+
+
+def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> SentInvitation:
+    """Send the personal link; nothing in the message can be used up by a scanner.
+
+    A mail server that fails raises nothing: the invitation stands, and its link can be passed on.
+    """
+    link = f"{settings.SITE_URL}/invitation/{token}/"
+    written = letter(invitation=invitation, link=link, coordinator=coordinator)
     message = EmailMessage(
-        " ".join(subject.split()), body, to=[invitation.email], reply_to=[coordinator]
+        written.subject, written.body, to=[invitation.email], reply_to=[coordinator]
     )
     try:
         message.send()
@@ -59,3 +73,36 @@ def send_invitation(*, invitation: Invitation, token: str, coordinator: str) -> 
         _log.exception("An invitation could not be e-mailed.")
         return SentInvitation(link, is_sent=False)
     return SentInvitation(link, is_sent=True)
+
+
+def reminder(*, judge: Judge, coordinator: str) -> Letter:
+    """Write a reminder in the judge's language: what is left, where it is, that leaving is possible."""
+    assert judge.user is not None
+    left = judge.batches.filter(handed_in_at=None).count()
+    with translation.override(judge.user.language or "ca"):
+        ends_on = judge.panel.protocol.document["ends_on"]
+        context = {
+            "panel": judge.panel,
+            "left": left,
+            "link": f"{settings.SITE_URL}/judge/",
+            "ends_on": date_format(date.fromisoformat(ends_on), "DATE_FORMAT") if ends_on else "",
+            "coordinator": coordinator,
+        }
+        subject = render_to_string("ratings/mail/reminder_subject.txt", context)
+        body = render_to_string("ratings/mail/reminder.txt", context)
+    return Letter(" ".join(subject.split()), body)
+
+
+def send_reminder(*, judge: Judge, coordinator: str) -> bool:
+    """Send it; return whether the mail server took it."""
+    assert judge.user is not None
+    written = reminder(judge=judge, coordinator=coordinator)
+    message = EmailMessage(
+        written.subject, written.body, to=[judge.user.email], reply_to=[coordinator]
+    )
+    try:
+        message.send()
+    except OSError:
+        _log.exception("A reminder could not be e-mailed.")
+        return False
+    return True

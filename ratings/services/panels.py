@@ -50,6 +50,21 @@ def create_panel(
 
 
 @transaction.atomic
+def choose_rubric(
+    *, panel: Panel, rubric_version: RubricVersion, actor: str, at: datetime
+) -> Panel:
+    """Let a draft panel be judged with another rubric or version. Raises `Refused` once frozen."""
+    panel = _locked(panel)
+    if panel.state != Panel.State.DRAFT:
+        raise Refused("panel_is_frozen")
+    panel.rubric_version = rubric_version
+    panel.save(update_fields=["rubric_version"])
+    payload = {"rubric_version": rubric_version.pk, "sha256": rubric_version.content_sha256}
+    audit.record(panel=panel, kind="rubric_chosen", payload=payload, actor=actor, at=at)
+    return panel
+
+
+@transaction.atomic
 def open_panel(*, panel: Panel, actor: str, at: datetime) -> Panel:
     """Open a frozen panel and give every judge who has accepted their batches."""
     panel = _locked(panel)

@@ -1,11 +1,22 @@
 """How far a panel is: counts only, never a score. One definition of done (`Slot.with_progress`)."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 
-from ratings.models import Batch, Draft, Flag, Judge, Panel, Rating, Slot, Submission
+from ratings.models import (
+    Batch,
+    Draft,
+    Flag,
+    Judge,
+    Panel,
+    Rating,
+    Reopening,
+    Slot,
+    Submission,
+)
 
 
 @dataclass(frozen=True)
@@ -21,10 +32,23 @@ class JudgeProgress:
     cannot_judge: int
     flags: int
     last_seen: datetime | None
+    first_done: datetime | None = None
+    reopened: int = 0
+
+    @property
+    def owed(self) -> int:
+        return self.slots - self.done
+
+    def projected_end(self, now: datetime) -> datetime | None:
+        """Return when the rest may be done at the pace so far; None before it can be told."""
+        if self.judge.withdrawn_at or not self.owed or self.first_done is None or self.done < 5:
+            return None
+        spent = now - self.first_done
+        return now + spent * (self.owed / self.done)
 
 
 def judge_progress(panel: Panel) -> list[JudgeProgress]:
-    """Return a row per judge (6 queries, whatever the panel's size)."""
+    """Return a row per judge (8 queries, whatever the panel's size)."""
     batches = {
         judge: (total, handed)
         for judge, total, handed in Batch.objects.filter(judge__panel=panel, phase=Batch.Phase.MAIN)
@@ -47,6 +71,19 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
         .annotate(at=Max("saved_at"))
         .order_by()
     )
+    first = dict(
+        Submission.objects.filter(
+            slot__judge__panel=panel, slot__batch__phase=Batch.Phase.MAIN, number=1
+        )
+        .values_list("slot__judge")
+        .annotate(at=Min("at"))
+        .order_by()
+    )
+    reopened = Counter(
+        Reopening.objects.filter(slot__judge__panel=panel)
+        .waiting()  # type: ignore[attr-defined]
+        .values_list("slot__judge", flat=True)
+    )
     rows = []
     for judge in Judge.objects.filter(panel=panel).order_by("pk"):
         total, handed = batches.get(judge.pk, (0, 0))
@@ -62,6 +99,8 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
                 cannot_judge=missing.get(judge.pk, 0),
                 flags=flags.get(judge.pk, 0),
                 last_seen=seen.get(judge.pk),
+                first_done=first.get(judge.pk),
+                reopened=reopened[judge.pk],
             )
         )
     return rows
@@ -72,6 +111,7 @@ def _slots(panel: Panel) -> dict[int, tuple[int, int, int]]:
     rows = (
         Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN)
         .with_progress()  # type: ignore[attr-defined]
+        .filter(is_taken_out=False)
         .values("judge")
         .annotate(
             places=Count("pk"),
@@ -99,3 +139,47 @@ def _cannot_judge(panel: Panel) -> dict[int, int]:
         .annotate(n=Count("pk"))
         .order_by()
     )
+
+
+@dataclass(frozen=True)
+class Part:
+    """How far one batch of a judge, or one dilemma over all judges, is."""
+
+    label: str
+    done: int
+    slots: int
+    handed_in_at: datetime | None = None
+
+
+def batch_progress(panel: Panel) -> dict[int, list[Part]]:
+    """Return each judge's batches (1 query)."""
+    rows = (
+        Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN)
+        .with_progress()  # type: ignore[attr-defined]
+        .filter(is_taken_out=False)
+        .values("judge", "batch__number", "batch__handed_in_at")
+        .annotate(places=Count("pk"), done=Count("pk", filter=Q(is_done=True)))
+        .order_by("judge", "batch__number")
+    )
+    found: dict[int, list[Part]] = {}
+    for row in rows:
+        part = Part(
+            str(row["batch__number"]), row["done"], row["places"], row["batch__handed_in_at"]
+        )
+        found.setdefault(row["judge"], []).append(part)
+    return found
+
+
+def dilemma_progress(panel: Panel) -> list[Part]:
+    """Return each dilemma over all judges who are here (1 query)."""
+    rows = (
+        Slot.objects.filter(
+            judge__panel=panel, batch__phase=Batch.Phase.MAIN, judge__withdrawn_at=None
+        )
+        .with_progress()  # type: ignore[attr-defined]
+        .filter(is_taken_out=False)
+        .values("response__dilemma__code")
+        .annotate(places=Count("pk"), done=Count("pk", filter=Q(is_done=True)))
+        .order_by("response__dilemma__code")
+    )
+    return [Part(row["response__dilemma__code"], row["done"], row["places"]) for row in rows]

@@ -32,7 +32,11 @@ def compute_report(
     native = panel.origin == Panel.Origin.NATIVE
     protocol: dict[str, Any] = panel.protocol.document if native else unregistered_protocol()
     before = panel.reports.count()
-    inputs = read_inputs(panel, judges_planned=protocol["judges_planned"] if native else None)
+    inputs = read_inputs(
+        panel,
+        judges_planned=protocol["judges_planned"] if native else None,
+        each=protocol.get("judges_per_response"),
+    )
     document = assemble(panel, inputs, protocol=protocol, progress=progress)
     return _keep(panel, document, number=before + 1, reason=reason, at=at)
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import FilteredRelation, OuterRef, Q, Subquery
 
+from dilemmas.markdown import flatten
 from dilemmas.models import BlindedPart, Criterion, DilemmaText, Level, RubricText, RubricVersion
-from ratings.models import Slot
+from ratings.models import Panel, Slot
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class BlindedItem:
     code: str
     language: str
     parts: Sequence[BlindedPartItem]
+    flattened: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class CriterionItem:
     boundary: str
     between: str  # the levels that it tells apart, as in "2 → 3"; empty if they are not named
     asks_rationale: bool
+    applies: str  # in words, when it applies; empty if always
     levels: Sequence[LevelItem]
 
 
@@ -59,8 +62,12 @@ _KEPT = 32  # rubrics in the languages that are asked for
 _RUBRICS: dict[tuple[int, str, str], RubricItem] = {}
 
 
-def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
-    """Return what the judge reads at this slot, in the panel's content language (2 queries)."""
+def blinded_item(slot: Slot, panel: Panel) -> BlindedItem:
+    """Return what the judge reads at this slot, in the panel's content language (2 queries).
+
+    If the protocol says so, responses lose their Markdown, whatever their condition.
+    """
+    language, flattened = panel.content_language, panel.display == "flattened"
     texts = {
         stage: (title, context)
         for stage, title, context in DilemmaText.objects.filter(
@@ -72,12 +79,12 @@ def blinded_item(slot: Slot, *, language: str) -> BlindedItem:
         .values_list("stage", "title", "context")
     }
     parts = [
-        BlindedPartItem(number, *texts.get(number, ("", "")), text)
+        BlindedPartItem(number, *texts.get(number, ("", "")), flatten(text) if flattened else text)
         for number, text in BlindedPart.objects.filter(blinding=slot.blinding_id)
         .order_by("number")
         .values_list("number", "text")
     ]
-    return BlindedItem(slot.position, slot.code, language, parts)
+    return BlindedItem(slot.position, slot.code, language, parts, flattened)
 
 
 def instructions_text(version: RubricVersion, *, language: str) -> str:
@@ -111,7 +118,7 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
         .order_by("position")
         .values_list(
             "pk", "key", "text__name", "text__question", "text__boundary", "asks_rationale",
-            "norms", "title", "boundary_lower", "boundary_upper",
+            "norms", "title", "boundary_lower", "boundary_upper", "applicability",
         )
     )  # fmt: skip
     levels: dict[int, list[LevelItem]] = {}
@@ -124,7 +131,9 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
     for criterion, value, short, full in rows:
         levels.setdefault(criterion, []).append(LevelItem(f"{value:g}", short or "", full or ""))
     items, norms, title = [], "", ""
-    for pk, key, name, question, boundary, asks, its_norms, its_title, lower, upper in criteria:
+    for (
+        pk, key, name, question, boundary, asks, its_norms, its_title, lower, upper, applicability
+    ) in criteria:  # fmt: skip
         norms, title = its_norms or "", its_title or ""
         items.append(
             CriterionItem(
@@ -134,6 +143,7 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
                 boundary=boundary or "",
                 between="" if lower is None else f"{lower:g} → {upper:g}",
                 asks_rationale=asks,
+                applies=applicability.get("text", {}).get(language, ""),
                 levels=levels.get(pk, []),
             )
         )

@@ -1,11 +1,15 @@
 """Showing texts that people or machines wrote: Markdown as a reader would see it, always cleaned."""
 
+import re
+
 import nh3
 from django import template
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+
+from dilemmas.markdown import parser
 
 register = template.Library()
 _TAGS = {
@@ -30,16 +34,8 @@ class _Chapters(_Renderer):
     rank = "h2"
 
 
-def _markdown(renderer: type[_Renderer]) -> MarkdownIt:
-    options = {"html": False, "breaks": True}
-    return (
-        MarkdownIt("commonmark", options, renderer_cls=renderer)
-        .enable("table")
-        .disable(["image", "link", "autolink"])
-    )
-
-
-_MARKDOWN, _IN_CHAPTERS = _markdown(_Renderer), _markdown(_Chapters)
+_MARKDOWN, _IN_CHAPTERS = parser(), parser()
+_MARKDOWN.renderer, _IN_CHAPTERS.renderer = _Renderer(), _Chapters()
 
 
 @register.filter
@@ -55,8 +51,19 @@ def chapters(text: str) -> SafeString:
 
 
 def _cleaned(html: str) -> SafeString:
-    html = nh3.clean(html, tags=_TAGS, attributes={}, link_rel=None)
+    html = nh3.clean(html, tags=_TAGS, attributes={"ol": {"start"}}, link_rel=None)
     return mark_safe(html.replace("<p>", '<p dir="auto">'))  # noqa: S308 (cleaned above)
+
+
+@register.filter
+def plain(text: str) -> SafeString:
+    """Show a text letter by letter, in paragraphs: what is a mark in Markdown is a letter here."""
+    paragraphs = (one for one in re.split(r"\n[ \t]*\n", text) if one.strip())
+    html = "\n".join(
+        f'<p dir="auto">{escape(one.strip(chr(10))).replace(chr(10), "<br>")}</p>'
+        for one in paragraphs
+    )
+    return mark_safe(html)  # noqa: S308 (every letter is escaped)
 
 
 @register.filter

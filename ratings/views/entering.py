@@ -103,7 +103,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     context = {
         "invitation": found,
         "token": token,
-        "count": panel.response_set.responses.count() if panel.response_set else 0,
+        "count": panel.response_set.responses.kept().count() if panel.response_set else 0,
         "ends_on": panel.protocol.document["ends_on"],
     }
     if request.method != "POST" or found.accepted_at:

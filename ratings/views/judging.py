@@ -10,25 +10,28 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import time_format
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dilemmas.models import Condition
 from ratings import words
 from ratings.forms.judging import ConsentForm, FlagForm, posted_changes, sent_changes
-from ratings.models import Batch, Clarification, Flag, Judge, Rating, Slot
-from ratings.permissions import batch_for, judge_for, slot_for
-from ratings.services import clarifying, guessing, judging
+from ratings.models import Batch, Clarification, Flag, Judge, Rating, Reopening, Slot
+from ratings.permissions import batch_for, judge_for, slot_for, slot_to_read
+from ratings.services import clarifying, guessing, judging, running
 from ratings.services.answers import CANNOT
-from ratings.services.errors import Conflict, Gap, Incomplete, Refused
+from ratings.services.errors import Clash, Conflict, Gap, Incomplete, Refused
 from ratings.services.pace import time_left
-from ratings.services.serving import blinded_item, instructions_text, rubric_item
+from ratings.services.serving import CriterionItem, blinded_item, instructions_text, rubric_item
 from ratings.views.refusals import sign_in_first
 from ratings.views.requests import PersonRequest, inside
 
 View = Callable[..., HttpResponse]
+_WRITTEN = ("rationale", "evidence", "note")  # fields of a criterion that are text
 
 
 def carries_text(view: View) -> View:
@@ -46,14 +49,14 @@ def desk(request: PersonRequest) -> HttpResponse:
         .select_related("panel__protocol")
         .order_by("panel__created_at")
     )
-    slots = Slot.objects.for_judge(request.user).with_progress()
+    slots = Slot.objects.for_judge(request.user).with_progress().filter(is_taken_out=False)
     counts: dict[int, list[int]] = {}
     for batch_id, is_done in slots.values_list("batch_id", "is_done"):
         row = counts.setdefault(batch_id, [0, 0])
         row[0] += int(is_done)
         row[1] += 1
     batches: dict[int, list[dict[str, Any]]] = {}
-    for one in Batch.objects.for_judge(request.user).order_by("judge", "number"):
+    for one in Batch.objects.for_judge(request.user).order_by("judge", "-phase", "number"):
         done, total = counts.get(one.pk, [0, 0])
         batches.setdefault(one.judge_id, []).append({"batch": one, "done": done, "total": total})
     seats = [_seat(judge, batches.get(judge.pk, [])) for judge in judges]
@@ -62,15 +65,26 @@ def desk(request: PersonRequest) -> HttpResponse:
 
 def _seat(judge: Judge, batches: list[dict[str, Any]]) -> dict[str, Any]:
     """One panel on the desk: what is done, what comes next, about how long it may take."""
-    done, total = sum(row["done"] for row in batches), sum(row["total"] for row in batches)
     upcoming = next((row for row in batches if not row["batch"].handed_in_at), None)
+    practising = upcoming is not None and upcoming["batch"].phase == Batch.Phase.PRACTICE
+    main = [row for row in batches if row["batch"].phase == Batch.Phase.MAIN]
+    for row in main:
+        row["waits"] = practising
+    done, total = sum(row["done"] for row in main), sum(row["total"] for row in main)
     return {
         "judge": judge,
         "batches": batches,
         "done": done,
         "total": total,
         "next": upcoming,
+        "practising": practising,
         "time_left": time_left(judge, responses=total - done),
+        "reopened": Reopening.objects.filter(slot__judge=judge)
+        .waiting()  # type: ignore[attr-defined]
+        .select_related("slot__batch"),
+        "answers": [
+            {"row": one, "about": words.FLAGS[one.flag.kind]} for one in running.answers_for(judge)
+        ],
         "unread": Clarification.objects.unread_by(judge).count(),
         "guesses": 0 if upcoming else len(guessing.asked(judge)),
     }
@@ -95,9 +109,10 @@ def consent(request: PersonRequest, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "judge": judge,
-        "count": judge.slots.count(),
+        "count": judge.slots.filter(batch__phase=Batch.Phase.MAIN).count(),
+        "practice": judge.slots.filter(batch__phase=Batch.Phase.PRACTICE).count(),
         "protocol": document,
-        "version": judging.CONSENT_VERSION,
+        "version": judging.consent_version(judge.panel),
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "ratings/judging/consent.html", context, status=status)
@@ -112,6 +127,7 @@ def instructions(request: PersonRequest, slug: str) -> HttpResponse:
         "rubric": rubric_item(panel.rubric_version, language=panel.content_language),
         "instructions": instructions_text(panel.rubric_version, language=panel.content_language),
         "rationales": panel.protocol.document["rationales"],
+        "repeats": panel.protocol.document.get("repeats", 0),
         "next": judge.batches.filter(handed_in_at=None).first(),
     }
     return render(request, "ratings/judging/instructions.html", context)
@@ -142,11 +158,10 @@ def guess(request: PersonRequest, slug: str) -> HttpResponse:
         raise Http404
     context: dict[str, Any] = {
         "judge": judge,
-        "rows": [
-            {"slot": slot, "item": blinded_item(slot, language=judge.panel.content_language)}
-            for slot in slots
-        ],
-        "labels": list(judge.panel.response_set.conditions.values_list("label", flat=True)),
+        "rows": [{"slot": slot, "item": blinded_item(slot, judge.panel)} for slot in slots],
+        "labels": list(
+            Condition.objects.judged(judge.panel.response_set).values_list("label", flat=True)
+        ),
         "whys": words.WHYS,
     }
     if request.method != "POST":
@@ -175,14 +190,19 @@ def my_ratings(request: PersonRequest, slug: str) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="my-ratings-{slug}.csv"'
     writer = csv.writer(response)
     writer.writerow(
-        ["batch", "position", "code", "version", "at", "criterion", "score", "missing", "note",
+        ["phase", "batch", "position", "code", "version", "at", "criterion", "score", "missing", "note",
          "rationale"]
     )  # fmt: skip
     rows = Rating.objects.filter(submission__slot__judge=judge).order_by(
-        "submission__slot__batch__number", "submission__slot__position", "submission__number", "pk"
+        "-submission__slot__batch__phase",
+        "submission__slot__batch__number",
+        "submission__slot__position",
+        "submission__number",
+        "pk",
     )
     writer.writerows(
         rows.values_list(
+            "submission__slot__batch__phase",
             "submission__slot__batch__number",
             "submission__slot__position",
             "submission__slot__code",
@@ -205,8 +225,10 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
     mine = batch_for(request.user, code)
     if not mine.judge.consents.exists():
         return redirect("consent", slug=mine.judge.panel.slug)
+    if mine.phase == Batch.Phase.MAIN and mine.has_practice_left:
+        return _practice_first(request)
     slots = list(mine.slots.with_progress().order_by("position"))
-    undone = [slot for slot in slots if not slot.is_done]
+    undone = [slot for slot in slots if slot.is_owed]
     context: dict[str, Any] = {
         "batch": mine,
         "slots": slots,
@@ -225,20 +247,28 @@ def batch(request: PersonRequest, code: str) -> HttpResponse:
     left = Batch.objects.for_judge(request.user).filter(judge=mine.judge, handed_in_at=None).count()
     context |= {
         "left": left,
-        "count": mine.judge.slots.count(),
+        "count": mine.judge.slots.filter(batch__phase=Batch.Phase.MAIN).count(),
         "guesses": 0 if left else len(guessing.asked(mine.judge)),
     }
     return render(request, "ratings/judging/handed_in.html", context)
+
+
+def _practice_first(request: PersonRequest) -> HttpResponse:
+    """Lead to the desk, where the practice round is what comes next."""
+    messages.info(request, _("The practice round comes first. The study begins after it."))
+    return redirect("desk")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @carries_text
 def rate(request: PersonRequest, code: str, position: int) -> HttpResponse:
     """The rating page. POST saves, and with `action=done` marks the response done."""
-    slot = slot_for(request.user, code, position)
+    slot = slot_to_read(request.user, code, position)
     if not slot.has_consent:
         return redirect("consent", slug=slot.judge.panel.slug)
     if request.method != "POST":
+        if slot.has_practice_left and slot.batch.phase == Batch.Phase.MAIN:
+            return _practice_first(request)
         return _rating_page(request, slot)
     sequence = request.POST.get("sequence", "")
     try:
@@ -298,7 +328,7 @@ def draft(request: PersonRequest, code: str, position: int) -> HttpResponse:
 @require_POST
 @carries_text
 def flag(request: PersonRequest, code: str, position: int) -> HttpResponse:
-    slot = slot_for(request.user, code, position)
+    slot = slot_to_read(request.user, code, position)
     form = FlagForm(request.POST)
     if form.is_valid():
         judging.flag(slot=slot, at=timezone.now(), **form.cleaned_data)
@@ -326,7 +356,7 @@ def _rating_page(
     context = {
         "slot": slot,
         "panel": panel,
-        "item": blinded_item(slot, language=panel.content_language),
+        "item": blinded_item(slot, panel),
         "rubric": rubric,
         "keys": _keys(rubric),
         "rows": [_row(criterion, values, conflict, gaps or []) for criterion in rubric.criteria],
@@ -334,7 +364,9 @@ def _rating_page(
         "total": slot.of,
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
-        "locked": slot.batch.handed_in_at is not None or panel.state != panel.State.OPEN,
+        "locked": panel.state != panel.State.OPEN
+        or slot.was_taken_out
+        or (slot.batch.handed_in_at is not None and not slot.is_reopened),
         "gaps": gaps or [],
         "conflict": conflict,
         "refused": refused,
@@ -367,8 +399,22 @@ def _row(
             for gap in gaps
             if gap.criterion == criterion.key
         ],
-        "answer_clash": clashes.get(f"{prefix}-answer"),
-        "rationale_clash": clashes.get(f"{prefix}-rationale"),
+        "answer_clash": _in_words(criterion, clashes.get(f"{prefix}-answer")),
+        **{f"{name}_clash": clashes.get(f"{prefix}-{name}") for name in _WRITTEN},
+    }
+
+
+def _in_words(criterion: CriterionItem, clash: Clash | None) -> dict[str, str] | None:
+    """Two answers as the page names them, not as the form spells them."""
+    if clash is None:
+        return None
+    unable = _("I cannot judge this")
+    said = {level.value: f"{level.value} {level.short}" for level in criterion.levels}
+    said |= {"": _("no answer"), CANNOT: unable}
+    said |= {f"{CANNOT}{key}": f"{unable} ({text})" for key, text in words.REASONS.items()}
+    return {
+        name: said.get(value, value)
+        for name, value in (("mine", clash.mine), ("theirs", clash.theirs))
     }
 
 
@@ -380,7 +426,9 @@ def _keys(rubric: Any) -> list[str]:
 
 def _after(slot: Slot) -> str:
     """The next place that is not done, from here on; after the last one, the review."""
-    open_ones = [s.position for s in slot.batch.slots.with_progress() if not s.is_done]
+    if slot.is_reopened:
+        return reverse("desk")
+    open_ones = [s.position for s in slot.batch.slots.with_progress() if s.is_owed]
     later = [p for p in sorted(open_ones) if p > slot.position] or sorted(open_ones)
     base = f"/judge/batch/{slot.batch.code}/"
     return f"{base}{later[0]}/" if later else base

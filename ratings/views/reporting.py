@@ -4,16 +4,19 @@ import csv
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
-from ratings import tasks
+from ratings import tasks, words
 from ratings.models import Job, Report
 from ratings.permissions import panel_for
-from ratings.reports.export import COLUMNS, rating_rows
+from ratings.reports.export import COLUMNS, rating_rows, response_rows
+from ratings.reports.rationales import ORDERS, read_page
 from ratings.reports.render import view_of
 from ratings.views.requests import PersonRequest
 
@@ -36,6 +39,40 @@ def report(request: PersonRequest, slug: str) -> HttpResponse:
     if newest is not None:
         context |= view_of(json.loads(newest.document))
     return render(request, "ratings/reporting/report.html", context)
+
+
+@require_safe
+def rationales(request: PersonRequest, slug: str) -> HttpResponse:
+    """What judges wrote, response by response, beside the model's reasons; only after closing."""
+    panel = panel_for(request.user, slug, "ratings")
+    asked = {
+        "search": request.GET.get("search", "").strip()[:200],
+        "dilemma": request.GET.get("dilemma", "").strip()[:100],
+        "order": request.GET.get("order", ""),
+    }
+    if asked["order"] not in ORDERS:
+        asked["order"] = "served"
+    number = request.GET.get("page", "")
+    page = read_page(panel, number=int(number) if number.isdecimal() else 1, **asked)
+    language = (get_language() or "ca")[:2]
+    titles = {
+        criterion.key: next(
+            (t.name for t in criterion.texts.all() if t.language == language), criterion.key
+        )
+        for criterion in panel.rubric_version.criteria.prefetch_related("texts")
+    }
+    context = {
+        "panel": panel,
+        "page": page,
+        "titles": titles,
+        "asked": asked,
+        "reasons": words.REASONS,
+        "dilemmas": panel.response_set.responses.values_list("dilemma__code", flat=True)
+        .distinct()
+        .order_by("dilemma__code"),
+        "query": urlencode({key: value for key, value in asked.items() if value}),
+    }
+    return render(request, "ratings/reporting/rationales.html", context)
 
 
 @require_POST
@@ -97,6 +134,7 @@ def ratings_json(request: PersonRequest, slug: str) -> HttpResponse:
         "panel": slug,
         "exported_at": timezone.now().isoformat(),
         "ratings": rows,
+        "responses": list(response_rows(panel)),
     }
     response = HttpResponse(
         json.dumps(document, ensure_ascii=False), content_type="application/json; charset=utf-8"

@@ -15,7 +15,12 @@ PURE = (
     "ratings.design",
     "ratings.gate",
     "dilemmas.blinding",
+    "dilemmas.looking",
     "dilemmas.canonical",
+    "dilemmas.findings",
+    "dilemmas.markdown",
+    "dilemmas.scaffold",
+    "dilemmas.telling",
     "dilemmas.wording",
 )
 HEAVY = {"krippendorff", "matplotlib", "pandas", "scipy", "statsmodels"}

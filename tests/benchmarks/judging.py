@@ -25,6 +25,12 @@ from typing import Any
 
 ROUNDS, EACH = 5, 100
 JUDGES, SECONDS = 32, 20
+ENVIRONMENT = {
+    "DJANGO_SETTINGS_MODULE": "awb_panel.settings",
+    "AWB_SECRET_KEY": "benchmark" * 8,
+    "AWB_INSECURE_HTTP": "1",
+    "AWB_STATIC_FROM_SOURCE": "1",
+}
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -40,18 +46,12 @@ def main(arguments: Sequence[str]) -> int:
             from tests.postgres import server
 
             url = stack.enter_context(server())
-        os.environ |= {
-            "DATABASE_URL": url,
-            "DJANGO_SETTINGS_MODULE": "awb_panel.settings",
-            "AWB_SECRET_KEY": "benchmark" * 8,
-            "AWB_INSECURE_HTTP": "1",
-            "AWB_STATIC_FROM_SOURCE": "1",
-        }
-        people = _prepare()
-        port = _free_port()
-        web = _serve(port)
-        stack.callback(_stop, web)
-        _await(port)
+        os.environ |= ENVIRONMENT | {"DATABASE_URL": url}
+        people = prepare()
+        port = free_port()
+        web = serve(port)
+        stack.callback(stop, web)
+        wait_for(port)
         print(
             f"{options.database}; gunicorn 2 × 4 threads; medians of {options.rounds} rounds of {EACH}"
         )
@@ -106,7 +106,7 @@ class Judge:
         return reply.status, reply.read(), reply.getheaders()
 
 
-def _prepare() -> list[tuple[str, str]]:
+def prepare() -> list[tuple[str, str]]:
     """Make the tables and an open panel of 30 × 5 with responses of 4 KB; return sessions and slots."""
     import django
 
@@ -132,18 +132,18 @@ def _prepare() -> list[tuple[str, str]]:
     return found
 
 
-def _serve(port: int) -> "subprocess.Popen[bytes]":
+def serve(port: int) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "gunicorn", "awb_panel.wsgi", "--worker-class", "gthread",
                "-w", "2", "--threads", "4", "--log-level", "error", "-b", f"127.0.0.1:{port}"]  # fmt: skip
     return subprocess.Popen(command, start_new_session=True)
 
 
-def _stop(web: "subprocess.Popen[bytes]") -> None:
+def stop(web: "subprocess.Popen[bytes]") -> None:
     os.killpg(web.pid, signal.SIGTERM)
     web.wait(20)
 
 
-def _await(port: int) -> None:
+def wait_for(port: int) -> None:
     for _try in range(200):
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
@@ -227,7 +227,7 @@ def _cpu(master: int) -> float:
     return total / _TICK
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port: Any = one.getsockname()[1]

@@ -14,7 +14,7 @@ from tests.environment import in_ci
 
 _HERE = Path(__file__).parent
 SCREENSHOTS = _HERE.parents[1] / "var" / "screenshots"
-_ARGUMENTS = (
+ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -42,7 +42,7 @@ def browser() -> Iterator[Browser]:
         remedy = "Chromium is not installed. Type: sudo apt-get install chromium"
         pytest.fail(remedy) if in_ci() else pytest.skip(remedy)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield started
         started.close()
 

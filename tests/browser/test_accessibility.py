@@ -45,6 +45,7 @@ def rating_path(cast) -> str:
     return f"/judge/batch/{slot.batch.code}/{slot.position}/"
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize("language", ["ca", "es", "en"])
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_pages_around_the_rating_pass_axe(cast, context, language, width, scheme):
@@ -85,6 +86,7 @@ def test_pages_around_the_rating_pass_axe(cast, context, language, width, scheme
     look("guess", f"/judge/{slug}/guess/")
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize("width", ZOOMED)
 def test_zoomed_to_200_and_400_percent_nothing_is_lost_sideways(cast, context, width):
     consented(cast)
@@ -97,6 +99,7 @@ def test_zoomed_to_200_and_400_percent_nothing_is_lost_sideways(cast, context, w
     screenshot(page, f"rate-zoomed-{width}")
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize("width", [1280, 390, 320])
 def test_focus_is_never_under_a_bar_and_goes_in_order(cast, context, width):
     consented(cast)
@@ -177,6 +180,7 @@ def test_a_problem_is_announced_once_and_its_end_too(cast, context):
     )
 
 
+@pytest.mark.looks
 def test_forced_colours_and_no_motion(cast, browser, live_server, context):
     consented(cast)
     page = context(user=cast.judges[0]).new_page()

@@ -142,6 +142,22 @@ def test_two_tabs_in_conflict_keep_both_texts(cast, context):
     assert stored(slot)["0-opposition-rationale"] == "one\n\ntwo"
 
 
+def test_two_tabs_in_conflict_on_a_score_say_it_in_words(cast, context):
+    slot = cast.slots(0)[0]
+    browser = context(user=cast.judges[0])
+    one, two = browser.new_page(), browser.new_page()
+    one.goto(path(slot))
+    two.goto(path(slot))
+    one.locator("#c-opposition input[value='2']").check()
+    saved(one)
+    two.locator("#c-opposition input[value='3']").check()
+    two.get_by_text("The one already saved: 2 opposition 2").wait_for()
+    two.get_by_role("button", name="Use the one already saved").click()
+    saved(two)
+    assert two.locator("#c-opposition input[value='2']").is_checked()
+    assert stored(slot)["0-opposition-answer"] == "2"
+
+
 def test_signed_out_in_another_tab_text_stays_and_is_sent_after(cast, context):
     slot = cast.slots(0)[0]
     browser = context(user=cast.judges[0])
@@ -180,6 +196,7 @@ def test_double_click_on_done_is_one_submission(cast, context):
     assert Submission.objects.filter(slot=slot).count() == 1
 
 
+@pytest.mark.looks
 @pytest.mark.parametrize("language", ["ca", "es", "en"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (390, "light")])
 def test_judge_pages_pass_axe(cast, context, language, width, scheme):

@@ -21,7 +21,7 @@ SCORES = json.loads((HAND / "scores.json").read_text())["tables"]
 def import_file(page, kind: str, file: str, target: str) -> None:
     page.goto("/coordinate/import/")
     page.get_by_label("What is in the file?").select_option(kind)
-    page.get_by_label("File (CSV, JSON or JSONL)").set_input_files(HAND / file)
+    page.get_by_label("File (CSV, JSON, JSONL or XLSX)").set_input_files(HAND / file)
     page.get_by_label("Name").fill(target)
     page.get_by_role("button", name="Look at it").click()
     page.get_by_role("button", name="Import it").click()
@@ -32,6 +32,7 @@ def set_up(page, slug: str) -> None:
     """Import, make the panel, blind, write the protocol, freeze and open."""
     import_file(page, "dilemmas", "dilemmas.csv", slug)
     import_file(page, "responses", "responses.csv", slug)
+    page.get_by_role("link", name="Import more").click()
     page.get_by_role("button", name="Import the semantic rubric").click()
     if page.get_by_role("button", name="Import it").is_visible():
         page.get_by_role("button", name="Import it").click()
@@ -49,6 +50,7 @@ def set_up(page, slug: str) -> None:
     page.goto(f"/coordinate/{slug}/protocol/")
     page.get_by_text("Literal: Fleiss").click()
     page.get_by_label("None").check()
+    page.get_by_text("The study", exact=True).click()
     page.get_by_label("Registered differences").fill("OKAPI - ZEBRA-CONTROL")
     page.get_by_role("button", name="Save the protocol").click()
     page.get_by_role("link", name="Freeze", exact=True).click()
@@ -65,7 +67,7 @@ def blind(page, slug: str) -> None:
     assert held.count() == 2
     held.first.get_by_role("link").click()
     for _ in range(2):
-        box = page.locator("textarea")
+        box = page.locator("textarea[name=text-1]")
         text = box.input_value().replace("ChatGPT", "[name removed]").replace("(OBJ)", "")
         box.fill(text)
         page.get_by_role("button", name="Use this text").click()

@@ -1,12 +1,14 @@
 """Every address × everybody: what is not yours is not found, in the same words as what is not there."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
 from awb_panel.accounts.models import User
 from dilemmas.models import Blinding
-from ratings.models import Invitation, Membership
+from ratings.models import Invitation, Judge, Membership
 from ratings.services.invitations import hash_token, invite
 from ratings.services.uploads import keep_upload
 from tests.cast import NOW, draft_panel, join, open_cast
@@ -24,6 +26,8 @@ REFUSED = 401  # a judge's post without a session: the text is carried
 # said. The panel is open: figures, exports and publication exist for nobody yet.
 COORDINATOR = {"coordinator": 200}
 JUDGE = {"judge": 200}
+ITS_WRITERS = {"coordinator": 200, "owner": 200}  # who works on the rubric of the panel
+WRITERS = ITS_WRITERS | {"other_coordinator": 200}
 MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "home": {"GET": dict.fromkeys(ROLES, 302) | {"anonymous": 200, "stranger": 200}},
     "language": {"POST": dict.fromkeys(ROLES, 302)},
@@ -47,14 +51,31 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     },
     "new_panel": {"GET": {"owner": 200}, "POST": {"owner": 422}},
     "import": {"GET": {"owner": 200}, "POST": {"owner": 422}},
+    "import_formats": {"GET": {"owner": 200}},
+    "import_example": {"GET": {"owner": 200}},
     "import_preview": {"GET": {"owner": 422}, "POST": {"owner": 422}},
+    "rubrics": {"GET": WRITERS, "POST": dict.fromkeys(WRITERS, 422)},
+    "rubric": {"GET": ITS_WRITERS, "POST": dict.fromkeys(ITS_WRITERS, 422)},
+    "rubric_criterion": {"GET": ITS_WRITERS, "POST": dict.fromkeys(ITS_WRITERS, 422)},
+    "rubric_preview": {"GET": ITS_WRITERS},
+    "panel_rubric": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "overview": {"GET": COORDINATOR},
     "blinding": {"GET": COORDINATOR},
     "blind_one": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "protocol": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "order": {"GET": COORDINATOR},
+    "planning": {"GET": {"coordinator": 302}, "POST": {"coordinator": 302}},
+    "registration": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "registration_json": {"GET": COORDINATOR},
+    "preview_mail": {"GET": COORDINATOR},
+    "resend": {"POST": COORDINATOR},
     "freeze": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "open": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "judges": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "progress": {"GET": COORDINATOR},
+    "flags": {"GET": COORDINATOR, "POST": {}},
+    "seat": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "texts_out": {"GET": COORDINATOR, "POST": {}},
     "clarify": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "revoke": {"POST": {"coordinator": 302}},
     "close": {"GET": COORDINATOR},
@@ -62,6 +83,7 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "audit": {"GET": COORDINATOR},
     "report": {"GET": {}},
     "report_compute": {"POST": {}},
+    "rationales": {"GET": {}},
     "report_json": {"GET": {}},
     "ratings_csv": {"GET": {}},
     "ratings_json": {"GET": {}},
@@ -98,6 +120,7 @@ def world():
         "owner": cast.owner,
     }
     slug, code = cast.panel.slug, slot.batch.code
+    rubric = cast.panel.rubric_version_id
     blinding = Blinding.objects.newest_in(cast.panel.response_set).first()
     waiting = Invitation.objects.get(email="new@panel.test")
     addresses = {
@@ -121,13 +144,26 @@ def world():
         "panels": "/coordinate/",
         "new_panel": "/coordinate/new/",
         "import": "/coordinate/import/",
+        "import_formats": "/coordinate/import/formats/",
+        "import_example": "/coordinate/import/examples/dilemmas.csv",
         "import_preview": f"/coordinate/import/{upload.pk}/",
         "blind_one": f"/coordinate/{slug}/blinding/{blinding.pk}/",
         "overview": f"/coordinate/{slug}/",
+        "rubrics": "/coordinate/rubrics/",
+        "rubric": f"/coordinate/rubrics/{rubric}/",
+        "rubric_criterion": f"/coordinate/rubrics/{rubric}/criteria/1/",
+        "rubric_preview": f"/coordinate/rubrics/{rubric}/preview/",
+        "panel_rubric": f"/coordinate/{slug}/rubric/",
         "revoke": f"/coordinate/{slug}/judges/{waiting.pk}/revoke/",
+        "seat": f"/coordinate/{slug}/seats/{Judge.objects.filter(panel__slug=slug).first().pk}/",
+        "texts_out": f"/coordinate/{slug}/texts/",
+        "resend": f"/coordinate/{slug}/judges/{waiting.pk}/resend/",
+        "preview_mail": f"/coordinate/{slug}/judges/mail/",
+        "registration_json": f"/coordinate/{slug}/registration.json",
         "report": f"/report/{slug}/",
         "report_compute": f"/report/{slug}/compute/",
         "report_json": f"/report/{slug}/report.json",
+        "rationales": f"/report/{slug}/rationales/",
         "ratings_csv": f"/report/{slug}/ratings.csv",
         "ratings_json": f"/report/{slug}/ratings.json",
         "published": "/published/",
@@ -141,7 +177,12 @@ def world():
     for name in (
         "blinding",
         "protocol",
+        "order",
         "freeze",
+        "planning",
+        "progress",
+        "flags",
+        "registration",
         "open",
         "judges",
         "close",
@@ -176,7 +217,9 @@ def test_everybody_at(world, name):
             assert response.status_code == wanted, (method, name, role, response.status_code)
 
 
-@pytest.mark.parametrize("name", ["overview", "rate", "report", "blind_one", "draft", "revoke"])
+@pytest.mark.parametrize(
+    "name", ["overview", "rate", "report", "blind_one", "draft", "revoke", "panel_rubric"]
+)
 def test_forbidden_and_unknown_look_the_same(world, name, django_assert_max_num_queries):
     people, addresses = world
     client = Client()
@@ -187,6 +230,22 @@ def test_forbidden_and_unknown_look_the_same(world, name, django_assert_max_num_
     parts[3 if name in ("rate", "draft") else 2] = "0000unknown"
     unknown = method("/".join(parts))
     assert (forbidden.status_code, forbidden.content) == (unknown.status_code, unknown.content)
+
+
+@pytest.mark.parametrize("person", ["stranger", "judge", "observer", "other_coordinator"])
+@pytest.mark.parametrize("name", ["rubric", "rubric_criterion", "rubric_preview"])
+def test_a_rubric_of_others_looks_like_one_that_is_not_there(world, name, person):
+    people, addresses = world
+    client = Client()
+    client.force_login(people[person])
+    found = []
+    for number in (addresses[name].split("/")[3], "999999"):
+        parts = addresses[name].split("/")
+        parts[3] = number
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.get("/".join(parts))
+        found.append((answer.status_code, answer.content, len(queries)))
+    assert found[0] == found[1] and found[0][0] == 404
 
 
 def test_unknown_methods_are_refused(world):

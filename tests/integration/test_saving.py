@@ -4,6 +4,8 @@ import contextlib
 import random
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from ratings.forms.judging import posted_changes
 from ratings.models import Draft, DraftCheckpoint, Rating, Submission
@@ -275,3 +277,29 @@ def test_two_radio_groups_of_a_plain_form_are_one_answer():
         "0-opposition-answer": Change("1", "cannot:personal"),
         "0-synthesis-answer": Change("", "2"),
     }
+
+
+def test_without_scripts_every_field_that_clashes_shows_both_versions(slot):
+    prefix = "0-opposition"
+    save(
+        slot,
+        {
+            f"{prefix}-answer": ("", "2"),
+            f"{prefix}-rationale": ("", "saved reason"),
+            f"{prefix}-evidence": ("", "saved passage"),
+            f"{prefix}-note": ("", "saved note"),
+        },
+    )
+    client = Client(headers={"accept-language": "en"})
+    client.force_login(slot.judge.user)
+    typed = {"answer": "cannot", "reason": "knowledge", "rationale": "my reason",
+             "evidence": "my passage", "note": "my note"}  # fmt: skip
+    data = {f"{prefix}-{name}": value for name, value in typed.items()}
+    data |= {f"was-{prefix}-{name}": "" for name in ("answer", "rationale", "evidence", "note")}
+    page = client.post(reverse("rate", args=[slot.batch.code, slot.position]), data)
+    assert page.status_code == 409
+    text = page.content.decode()
+    for name in ("reason", "passage", "note"):
+        assert f"saved {name}" in text and f"my {name}" in text, name
+    assert "I cannot judge this (I lack the" in text
+    assert "on this page, 2 opposition 2 in the saved one" in text

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +12,14 @@ from hypothesis import strategies as st
 from ratings.agreement.comparison import (
     compare_with_model,
     condition_means,
+    condition_shares,
     group_agreement,
     rater_means,
     total_matrix,
 )
 from ratings.agreement.contrasts import contrasts, holm, sign_test
 from ratings.agreement.matrix import MatrixError, RatingMatrix
+from ratings.agreement.resampling import draw_weights
 
 # Two conditions in three dilemmas, two judges; "bob" did not read d3's E.
 SCORES = {
@@ -70,6 +73,58 @@ def test_contrast_takes_only_judges_who_rated_both() -> None:
     assert one.ci95 == (pytest.approx(0.5 / 3 - half), pytest.approx(0.5 / 3 + half))
     assert one.percentile95 == (0.0, pytest.approx(0.5))
     assert one.to_dict()["ci95"] == list(one.ci95)
+
+
+@pytest.mark.parametrize(
+    ("margin", "by_estimate", "lower_above"),
+    [(0.3, True, False), (0.31, False, False), (0.1, True, True), (None, None, None)],
+)
+def test_margin_gives_two_statements(margin, by_estimate, lower_above) -> None:
+    # Eight dilemmas, differences of 0.2 and 0.4 in turn: mean .3, all eight for (p = .0078).
+    scores = {}
+    for n in range(8):
+        scores |= {(f"d{n}", "A"): {"ann": 0}, (f"d{n}", "E"): {"ann": 1 + n % 2}}
+    labels = {d + c: c for d, c in scores}
+    (one,) = contrasts(
+        matrix_of(scores), labels, [("E", "A")], draws=10, seed=1, maximum=5, margin=margin
+    )
+    assert one.ci95 is not None and 0.2 < one.ci95[0] < 0.3
+    assert (one.margin, one.met_by_estimate, one.lower_above_margin) == (
+        margin,
+        by_estimate,
+        lower_above,
+    )
+
+
+def test_margin_needs_the_test_too() -> None:
+    scores = {("d1", "A"): {"ann": 0}, ("d1", "E"): {"ann": 3}}
+    (one,) = contrasts(
+        matrix_of(scores), {"d1A": "A", "d1E": "E"}, [("E", "A")], draws=10, seed=1, margin=0.1
+    )
+    assert (one.p_holm, one.met_by_estimate, one.lower_above_margin) == (1.0, False, None)
+
+
+def test_draws_of_a_contrast_are_the_exact_fractions() -> None:
+    scores, exact = {}, []
+    for n in range(7):
+        judges = {f"j{k}": (k * n) % 4 for k in range(3 if n % 2 else 2)}
+        scores |= {(f"d{n}", "A"): judges, (f"d{n}", "E"): {j: (n + 1) % 4 for j in judges}}
+        apart = [Fraction((n + 1) % 4 - score) for score in judges.values()]
+        exact.append(sum(apart, Fraction(0)) / len(apart))
+    labels = {d + c: c for d, c in scores}
+    (one,) = contrasts(matrix_of(scores), labels, [("E", "A")], draws=500, seed=1)
+    (weights,) = draw_weights(7, draws=500, seed=1)
+    means = [
+        float(sum((int(w) * x for w, x in zip(row, exact, strict=True)), Fraction(0)) / 7)
+        for row in weights
+    ]
+    assert one.percentile95 == tuple(np.quantile(means, [0.025, 0.975]))
+
+
+def test_share_of_the_total_by_condition() -> None:
+    total = total_matrix({"a": matrix_of(), "b": matrix_of()})
+    shares = condition_shares(total, CONDITIONS)
+    assert shares["E"] == {"mean": pytest.approx((4 + 4 + 6) / 3 / 6), "n_units": 3, "n_ratings": 5}
 
 
 def test_contrast_without_common_clusters_is_none() -> None:

@@ -252,7 +252,7 @@ def test_undefined_carries_its_reason() -> None:
     ("module", "absent"),
     [
         ("ratings.gate", {"numpy", "django"}),
-        ("ratings.design.order", {"numpy", "django"}),
+        ("ratings.design.algorithms", {"numpy", "django"}),
         ("ratings.agreement.results", {"numpy", "django"}),
         ("ratings.agreement.comparison", {"scipy", "statsmodels", "pandas", "django"}),
     ],

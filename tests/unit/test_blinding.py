@@ -1,6 +1,7 @@
 """What gives a condition away is found; what stands in for it reads as a sentence."""
 
 import itertools
+import re
 import time
 from pathlib import Path
 
@@ -302,7 +303,7 @@ def test_condition_labels() -> None:
     said = "This is Zebra-Control, a bare one; condition E, condició A. A letter. E too. x(y"
     assert kinds(said, condition_labels=labels) == [
         ("condition", "Zebra-Control"),
-        ("condition", "bare"),
+        ("ambiguous", "bare"),
         ("condition", "condition E"),
         ("condition", "condició A"),
         ("condition", "x(y"),
@@ -356,10 +357,124 @@ def test_every_suggested_name_is_free_of_codes() -> None:
     ],
     ids=lambda text: repr(text[:12]),
 )
-def test_a_megabyte_takes_less_than_a_second(text: str) -> None:
+def test_a_megabyte_takes_less_than_two_seconds(text: str) -> None:
     began = time.process_time()
     blinding.find(text, condition_labels=["ZEBRA-CONTROL", "A"])
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 2
+
+
+CODES_ONLY = (
+    "TEO ", "TEO ↔ PRA. ", "(OBJ) ", "FEN, ANA, ", "**TEO ", "TEO(", "MIT ", "NO VOL FEN ", "(TEO, ",
+    "[PATH: ANA]\n", "PATH: ANA,", "_TEO", "D1+ ", "𝐅𝐄𝐍 ", "**FEN — Phenomenon.** So.\n\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", CODES_ONLY)
+def test_time_grows_in_proportion_to_a_text_of_only_codes(seed: str) -> None:
+    def seconds(size: int) -> float:
+        text = seed * (size // len(seed))
+        began = time.process_time()
+        blinding.find(text, condition_labels=["ZEBRA-CONTROL", "A"], language="ca")
+        return time.process_time() - began
+
+    small, large = min(seconds(25_000) for _ in range(3)), seconds(200_000)
+    assert large < 3  # a tenth of a second for each 20 kB, on a machine that does other things too
+    assert large < 8 * small * 3
+
+
+LIST = """**FEN — Fenomen.** La carta diu que el contracte s'acaba el dia 30. L'OMS i l'OCDE hi donen xifres.
+
+**ANA — Anàlisi (FEN→TEO).** Hi ha dos contractes: el que es va signar i el que es va viure.
+
+**OBJ.** Indicadors OBJ que tothom pot comprovar: rebuts, dates. La literatura (CIE) ho confirma.
+
+**SIN — Síntesi (TEO→NOU).** Cap dels dos contractes no s'entén sense l'altre.
+
+**AMO — Cura (NOU→PRA).** Es tria qui queda protegit.
+
+**Recomanació.** Esperar un mes. Completesa: FEN, ANA, OBJ, TEO, SIN, NOU, SUB, AMO, PRA, EXP, MON i PLA.
+
+[PATH: ANA, SIN, AMO, EXP]
+"""
+LIST_BLINDED = """**Fenomen.** La carta diu que el contracte s'acaba el dia 30. L'OMS i l'OCDE hi donen xifres.
+
+**Anàlisi.** Hi ha dos contractes: el que es va signar i el que es va viure.
+
+**Objecte.** Indicadors OBJ que tothom pot comprovar: rebuts, dates. La literatura ho confirma.
+
+**Síntesi.** Cap dels dos contractes no s'entén sense l'altre.
+
+**Cura.** Es tria qui queda protegit.
+
+**Recomanació.** Esperar un mes. Completesa: el fenomen, l'anàlisi, l'objecte, la teoria, la \
+síntesi, el noümen, el subjecte, l'amor, la pràctica, l'experiència, el món i el plasma.
+
+"""
+DIALECTICAL = """The letter sits at a recurring axis: TEO ↔ PRA, the rule against the kitchen. Two readings compete.
+
+Consider what FEN presents. ANA decomposes FEN into datum and frame; the datum needs a TEO to mean anything. \
+The two TEOs treat SUB (what she lives) and OBJ (what is owed) as if one were the other's tool.
+
+NOU presses harder. SIN must integrate what TEO has posed, across PLA contexts too.
+
+AMO is the working answer, and it operates on the NOU–PRA gap. EXP closes the cycle: the FEN we started from \
+is a different FEN. The UN says so; MIT does not.
+"""
+DIALECTICAL_BLINDED = """The letter sits at a recurring axis: theory–practice, the rule against the kitchen. Two readings compete.
+
+Consider what the phenomenon presents. Analysis decomposes the phenomenon into datum and frame; the datum needs \
+a theory to mean anything. The two theories treat the subject (what she lives) and the object (what is owed) as if \
+one were the other's tool.
+
+The noumenon presses harder. Synthesis must integrate what theory has posed, across plasma contexts too.
+
+Love is the working answer, and it operates on the noumenon–practice gap. Experience closes the cycle: the \
+phenomenon we started from is a different phenomenon. The UN says so; MIT does not.
+"""
+NAIVE = "**FEN.** Lorem ipsum.\n\n**ANA.** Dolor sit.\n\n**TEO.** Amet elit.\n\n**MON.** Sed do.\n"
+NAIVE_BLINDED = (
+    "**Fenómeno.** Lorem ipsum.\n\n**Análisis.** Dolor sit.\n\n**Teoría.** Amet elit.\n\n"
+    "**Mundo.** Sed do.\n"
+)
+BARE = "La OMS publica la cifra; la ONU, no. Hay que llamar al notario el lunes.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "wanted", "left"),
+    [
+        (LIST, "ca", LIST_BLINDED, ["OBJ"]),
+        (DIALECTICAL, "en", DIALECTICAL_BLINDED, ["MIT"]),
+        (NAIVE, "es", NAIVE_BLINDED, []),
+        (BARE, "es", BARE, []),
+    ],
+    ids=["list", "dialectical", "naive", "bare"],
+)
+def test_whole_texts(text: str, language: str, wanted: str, left: list[str]) -> None:
+    proposal = blinding.blind(text, language=language)
+    assert proposal.text == wanted
+    assert [finding.text for finding in proposal.unsafe] == left
+    assert proposal.safe == (not left)
+    if text != NAIVE:  # the language of the others is seen without being told
+        assert blinding.blind(text) == proposal
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The letter and the bill are not the same to her.", "en"),
+        ("Cal que ho digui aquesta tarda, perquè més endavant ja no hi serà.", "ca"),
+        ("Hay que decirlo esta tarde, porque más tarde ya no estará con nosotros.", "es"),
+        ("Lorem ipsum dolor sit amet.", ""),
+        ("La lettre et la facture ne sont pas la même chose.", ""),
+        ("", ""),
+    ],
+)
+def test_language_of_a_text(text: str, language: str) -> None:
+    assert wording.language_of(text) == language
+
+
+def test_a_code_in_a_language_that_is_not_clear_is_left_to_a_person() -> None:
+    assert [f.suggestion for f in blinding.find("TEO, PRA.")] == [None, None]
 
 
 def test_the_published_examples() -> None:
@@ -367,14 +482,22 @@ def test_the_published_examples() -> None:
         pytest.skip("the published examples are not at hand")
     left = {}
     for path in sorted(EXAMPLES.glob("*.txt")):
-        proposal = blinding.blind(path.read_text(encoding="utf-8"), language="en")
+        text = path.read_text(encoding="utf-8")
+        proposal = blinding.blind(text, language="en")
         left[path.stem] = [finding.text for finding in proposal.unsafe]
         for kept in ("WHO", "OECD", "ETSC"):
-            assert proposal.text.count(kept) == path.read_text(encoding="utf-8").count(kept)
+            assert proposal.text.count(kept) == text.count(kept)
+        # No code and no arrow is left but what is held; no hole, no orphaned dash or bracket.
+        held = {finding.text for finding in proposal.unsafe if finding.kind == "code"}
+        assert set(wording.split(proposal.text)) == held
+        assert not re.search(
+            rf"[{wording.ARROWS}]|\(\s*\)|[ ]{{2}}|[ ][.,;]|\*\*\s*[—–]", proposal.text
+        )
+        assert proposal.text.count("\n\n") == text.count("\n\n")
     assert left == {
         "adversarial-fluent": [],
         "adversarial-naive": [],
         "q1-bare": [],
         "q1-dialectical": ["MON"],
-        "q1-list": ["OBJ", "CIE", "MON"],
+        "q1-list": ["OBJ", "CIE", "MON", "Structural completeness"],
     }

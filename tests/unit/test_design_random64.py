@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratings.design.random64 import Random64
+from ratings.design.random64 import Random64, stream
 
 
 @given(st.integers(0, 2**200))
@@ -51,3 +51,16 @@ def test_negative_seed_is_refused() -> None:
 @given(st.lists(st.integers()), st.integers(0, 2**64))
 def test_shuffle_keeps_every_item(items: list[int], seed: int) -> None:
     assert sorted(Random64(seed).shuffled(items)) == sorted(items)
+
+
+def test_streams_of_one_seed_are_apart() -> None:
+    numbers = [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (2**64 - 1,), (2**64 - 1, 0)]
+    firsts = {stream(seed, *path).word() for path in numbers for seed in (0, 1, 2**64 - 1)}
+    assert len(firsts) == 3 * len(numbers)
+    assert stream(5).word() == Random64(5).word()
+
+
+@pytest.mark.parametrize("numbers", [(-1,), (2**64,), (1, 2**64), (1, -1)])
+def test_stream_outside_the_range_is_refused(numbers: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="between 0 and"):
+        stream(*numbers)

@@ -16,11 +16,22 @@ from dilemmas import blinding
 
 ROOT = Path(__file__).resolve().parents[2]
 RUBRICS, DEMO = ROOT / "fixtures" / "rubrics", ROOT / "fixtures" / "demo"
+DILEMMAS = ROOT / "fixtures" / "dilemmas"
 PANEL, HAND = ROOT / "tests" / "fixtures" / "hand", ROOT / "tests" / "hand"
 DOCS = ROOT / "docs"
 CRITERIA = ["opposition", "synthesis", "anchoring", "coherence"]
 LABELS = ["ZEBRA-CONTROL", "OKAPI", "TAPIR", "LEMUR", "IBIS"]
 LANGUAGES = {"ca", "es", "en"}
+AXES = {"D1", "D2", "D3", "D4"}
+COMPONENTS = {
+    "prosocial",
+    "emotional_regulation",
+    "self_reflection",
+    "divergent_perspectives",
+    "decisiveness",
+    "social_advising",
+    "spirituality",
+}
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -80,47 +91,115 @@ def test_what_the_rubric_owner_has_not_agreed_to_is_marked_and_stands_in_the_rub
         assert sentence in anchoring[language]
 
 
+# The dilemmas
+
+
+def awb() -> list[dict[str, Any]]:
+    return list(json.loads((DILEMMAS / "awb.json").read_text(encoding="utf-8")))
+
+
+def test_there_are_thirty_dilemmas_of_four_families_that_do_not_run_by_number() -> None:
+    found = awb()
+    assert [one["code"] for one in found] == [f"AWB-{n:03}" for n in range(1, 31)]
+    families = Counter(one["family"] for one in found)
+    assert families == {"personal": 10, "collective": 10, "existential": 5, "technological": 5}
+    by_code = {one["code"]: one for one in found}
+    assert by_code["AWB-014"]["family"] == "existential"
+    assert by_code["AWB-022"]["family"] == "technological"
+    assert len({tuple(one["family"] for one in found[n : n + 10]) for n in (0, 10, 20)}) == 3
+
+
+def test_each_dilemma_is_whole_in_three_languages() -> None:
+    for one in awb():
+        for key in ("title", "context", "actors", "costs"):
+            assert set(one[key]) == LANGUAGES and all(one[key].values()), (one["code"], key)
+        for language, context in one["context"].items():
+            assert 80 <= words(context) <= 180, (one["code"], language, words(context))
+            assert context.rstrip('»"').endswith("?"), (one["code"], language, "asks nothing")
+    for language in LANGUAGES:
+        questions = [one["context"][language].replace("¿", ". ").split(". ")[-1] for one in awb()]
+        assert len(set(questions)) == 30, "each asks its own question"
+        assert len({one["title"][language] for one in awb()}) == 30
+
+
+def test_figures_are_the_same_in_three_languages() -> None:
+    for one in awb():
+        figures = {
+            language: sorted(re.findall(r"\d{4}", one["context"][language]))
+            for language in LANGUAGES
+        }
+        assert figures["ca"] == figures["es"] == figures["en"], one["code"]
+
+
+def test_masks_are_of_the_hundred_point_rubric_and_existential_ones_ask_for_d4() -> None:
+    for one in awb():
+        assert 2 <= len(one["required_axes"]) <= 4 and set(one["required_axes"]) <= AXES
+        assert 2 <= len(one["required_components"]) <= 5
+        assert set(one["required_components"]) <= COMPONENTS, one["code"]
+        assert one["family"] != "existential" or "D4" in one["required_axes"]
+    assert len({tuple(one["required_components"]) for one in awb()}) > 10, "they differ"
+
+
 # The demonstration
 
 
-def test_demo_dilemmas_stand_in_three_languages() -> None:
-    found = rows(DEMO / "dilemmas.csv")
-    assert Counter(row["language"] for row in found) == dict.fromkeys(LANGUAGES, 2)
-    assert len({row["code"] for row in found}) == 2
-    assert all(re.fullmatch(r"AWB-0\d\d", row["code"]) for row in found)
-    assert all(80 <= words(row["context"]) <= 180 for row in found)
-    assert len({row["family"] for row in found}) == 2
-    assert "La pregunta de cada tarda" in [row["title"] for row in found]
+DEMO_LANGUAGES = ("ca", "en")
 
 
-def test_demo_responses_are_two_by_five_and_of_like_length() -> None:
-    found = rows(DEMO / "responses.csv")
-    codes = {row["code"] for row in rows(DEMO / "dilemmas.csv")}
-    assert {(r["dilemma"], r["condition"]) for r in found} == {
-        (c, x) for c in codes for x in "ABCDE"
-    }
-    assert len(found) == 10
-    assert {row["language"] for row in found} == {"ca"}
-    assert all(120 <= words(row["text"]) <= 250 for row in found)
+@pytest.mark.parametrize("language", DEMO_LANGUAGES)
+def test_demo_responses_are_some_dilemmas_by_five(language: str) -> None:
+    found = rows(DEMO / language / "responses.csv")
+    codes = {row["dilemma"] for row in found}
+    assert codes <= {one["code"] for one in awb()}
+    assert [(r["dilemma"], r["condition"]) for r in found] == [
+        (c, x) for c in sorted(codes) for x in "ABCDE"
+    ]
+    assert {row["language"] for row in found} == {language}
+    assert all(110 <= words(row["text"]) <= 360 for row in found)
+    families = {one["family"] for one in awb() if one["code"] in codes}
+    assert len(families) >= 3, "the demonstration shows more than one kind of dilemma"
 
 
-def test_demo_leaks_are_the_ones_that_its_readme_names() -> None:
-    leaks = {}
-    for row in rows(DEMO / "responses.csv"):
-        found = blinding.find(row["text"], condition_labels="ABCDE", language="ca")
+def test_demo_is_the_same_panel_told_twice() -> None:
+    for name, keys in (
+        ("judgements.csv", ("dilemma", "condition", "repetition", "criterion", "score")),
+        ("ratings.csv", ("dilemma", "condition", "judge", "criterion", "score", "missing")),
+    ):
+        told = [[tuple(r[k] for k in keys) for r in rows(DEMO / x / name)] for x in DEMO_LANGUAGES]
+        assert told[0] == told[1], name
+
+
+@pytest.mark.parametrize("language", DEMO_LANGUAGES)
+def test_demo_leaks_are_found_and_rewritten(language: str) -> None:
+    """Every C shows the scaffold; some others name a product, a condition or a machine."""
+    rewritten = [(row["said"], row["instead"]) for row in rows(DEMO / language / "rewritten.csv")]
+    used, kinds = set(), {}
+    for row in rows(DEMO / language / "responses.csv"):
+        found = blinding.find(row["text"], condition_labels="ABCDE", language=language)
         if found:
-            leaks[row["dilemma"], row["condition"]] = {finding.kind for finding in found}
-    assert leaks == {
-        ("AWB-001", "C"): {"header", "code", "name", "axis"},
-        ("AWB-014", "A"): {"self"},
-        ("AWB-014", "B"): {"name"},
-        ("AWB-014", "C"): {"path", "header", "code", "axis"},
+            kinds[row["dilemma"], row["condition"]] = {one.kind for one in found}
+        text = blinding.blind(row["text"], condition_labels="ABCDE", language=language).text
+        for said, instead in rewritten:
+            used |= {said} if said in text else set()
+            text = text.replace(said, instead)
+        left = blinding.find(text, condition_labels="ABCDE", language=language)
+        assert not left, (row["dilemma"], row["condition"], left)
+        assert "WHO" not in row["text"] or "WHO" in text, "an organisation is no code"
+        assert "OMS" not in row["text"] or "OMS" in text
+    codes = {row["dilemma"] for row in rows(DEMO / language / "responses.csv")}
+    assert {code for code, label in kinds if label == "C"} == codes
+    elsewhere = set().union(*(v for (_code, label), v in kinds.items() if label != "C"))
+    assert {"name", "self", "condition"} <= elsewhere
+    assert len(kinds) < 5 * len(codes), "not every response leaks"
+    assert used == {said for said, _instead in rewritten}, "nothing is rewritten that is not there"
+
+
+@pytest.mark.parametrize("language", DEMO_LANGUAGES)
+def test_demo_judgements_are_complete_and_of_these_texts(language: str) -> None:
+    texts = {
+        (r["dilemma"], r["condition"]): r["text"] for r in rows(DEMO / language / "responses.csv")
     }
-
-
-def test_demo_judgements_are_complete_and_of_these_texts() -> None:
-    texts = {(r["dilemma"], r["condition"]): r["text"] for r in rows(DEMO / "responses.csv")}
-    found = rows(DEMO / "judgements.csv")
+    found = rows(DEMO / language / "judgements.csv")
     keys = [(r["dilemma"], r["condition"], r["repetition"], r["criterion"]) for r in found]
     assert sorted(keys) == sorted(
         (*response, repetition, key)
@@ -133,6 +212,32 @@ def test_demo_judgements_are_complete_and_of_these_texts() -> None:
         assert row["score"] in {"0", "1", "2", "3"}
         assert row["reason"].strip()
         assert row["text_sha256"] == sha256(texts[row["dilemma"], row["condition"]])
+
+
+@pytest.mark.parametrize("language", DEMO_LANGUAGES)
+def test_demo_ratings_are_of_two_judges_who_explain_and_do_not_always_agree(language: str) -> None:
+    found = rows(DEMO / language / "ratings.csv")
+    places = {(r["dilemma"], r["condition"]) for r in rows(DEMO / language / "responses.csv")}
+    by: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in found:
+        assert (row["score"] in {"0", "1", "2", "3"}) != bool(row["missing"])
+        by.setdefault((row["dilemma"], row["condition"], row["judge"]), {})[row["criterion"]] = row[
+            "score"
+        ]
+    assert set(by) == {(*place, judge) for place in places for judge in ("J1", "J2")}
+    assert all(list(scores) == CRITERIA for scores in by.values())
+    reasons = Counter((r["dilemma"], r["condition"], r["judge"]) for r in found if r["rationale"])
+    assert set(reasons) == set(by), "each response has a reason from each judge"
+    apart = [
+        abs(int(by[(*place, "J1")][key]) - int(by[(*place, "J2")][key]))
+        for place in places
+        for key in CRITERIA
+        if by[(*place, "J1")][key] and by[(*place, "J2")][key]
+    ]
+    assert (
+        0 < sum(d == 1 for d in apart) < len(apart) and sum(d > 1 for d in apart) < len(apart) / 5
+    )
+    assert any(row["missing"] for row in found), "somebody could not judge something"
 
 
 # The panel worked by hand
@@ -302,8 +407,10 @@ def test_the_columns_of_each_example_are_documented(heading: str, example: str) 
 
 def test_the_columns_of_shipped_and_hand_made_files_are_documented() -> None:
     columns = documented()
-    for folder in (DEMO, PANEL, HAND):
+    for folder in (DEMO / "ca", DEMO / "en", PANEL, HAND):
         for path in sorted(folder.glob("*.csv")):
+            if path.stem in ("ratings", "rewritten"):  # read by the demonstration alone
+                continue
             heading = {"dilemmas": "Dilemmas", "responses": "Responses"}.get(path.stem)
             assert set(rows(path)[0]) <= set(columns[heading or "Model judgements"]), path
 

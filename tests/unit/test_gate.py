@@ -15,7 +15,9 @@ from ratings.gate import (
     Policy,
     Reason,
     Verdict,
+    changes_to_turn_panel,
     decide,
+    reaches,
 )
 
 MET, NOT_MET, UNDECIDABLE = Verdict.MET, Verdict.NOT_MET, Verdict.UNDECIDABLE
@@ -121,6 +123,62 @@ def test_panel_follows_from_its_criteria(verdicts: tuple[Verdict, ...], panel: V
     decision = decide([inputs[verdict] for verdict in verdicts], LITERAL)
     assert decision.verdict is panel
     assert tuple(one.verdict for one in decision.criteria) == verdicts
+
+
+STRICT = Policy.from_dict(LITERAL.to_dict() | {"name": "strict", "comparator": ">"})
+
+
+@pytest.mark.parametrize(
+    ("policy", "estimate", "lower95", "reached"),
+    [
+        (LITERAL, 0.6, None, True),
+        (LITERAL, 0.5, 0.9, False),
+        (STRICT, 0.6, None, False),
+        (STRICT, 0.5999999999999999, None, False),
+        (STRICT, 0.6 + 2e-12, None, True),
+        (ORDINAL, 0.9, 0.6, True),
+        (ORDINAL, 0.9, 0.5, False),
+        (ORDINAL, 0.9, None, False),
+        (LITERAL, None, None, False),
+        (LITERAL, float("nan"), None, False),
+        (H1, 0.9, 0.8, False),
+    ],
+)
+def test_rule_on_figures_alone(
+    policy: Policy, estimate: float | None, lower95: float | None, reached: bool
+) -> None:
+    assert reaches(policy, estimate, lower95) is reached
+    if estimate is not None and lower95 is not None:
+        assert (one(policy, estimate=estimate, lower95=lower95)[0] is MET) is reached
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_defaults_of_every_ready_made_policy(policy: Policy) -> None:
+    assert policy.every_slot_submitted
+    assert policy.max_missing_share == 0.05
+
+
+@pytest.mark.parametrize(
+    ("estimates", "changes", "turned"),
+    [
+        ((0.7, 0.8), (4, 9), 4),  # met: the nearest criterion turns it
+        ((0.7, 0.8), (None, 9), 9),
+        ((0.7, 0.8), (None, None), None),
+        ((0.1, 0.8), (5, 9), 5),  # not met: the one that misses must turn
+        ((0.1, 0.2), (5, 9), 14),  # not met: both must
+        ((0.1, 0.2), (5, None), None),
+        ((0.1, None), (5, None), 5),  # then it cannot be decided, which is another verdict
+        ((0.7, None), (4, None), None),  # cannot be decided: no question of scores
+        ((), (), None),
+    ],
+)
+def test_changes_that_turn_the_panel(
+    estimates: tuple[float | None, ...], changes: tuple[int | None, ...], turned: int | None
+) -> None:
+    inputs = [criterion(name=str(n), estimate=value) for n, value in enumerate(estimates)]
+    decision = decide(inputs, LITERAL)
+    by_name = {str(n): number for n, number in enumerate(changes)}
+    assert changes_to_turn_panel(decision, by_name) == turned
 
 
 def test_rounded_value_is_shown_beside_the_one_compared() -> None:

@@ -19,4 +19,7 @@ class Command(ImportCommand):
             actor="",
             at=self.now(),
             update=options["update"],
+            repair=options["repair"],
+            dry_run=options["dry_run"],
+            progress=self.progress,
         )

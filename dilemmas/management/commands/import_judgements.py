@@ -20,5 +20,7 @@ class Command(ImportCommand):
             actor="",
             at=self.now(),
             update=options["update"],
+            repair=options["repair"],
+            dry_run=options["dry_run"],
             progress=self.progress,
         )

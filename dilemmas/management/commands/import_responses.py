@@ -21,5 +21,7 @@ class Command(ImportCommand):
             collection=options["collection"],
             at=self.now(),
             update=options["update"],
+            repair=options["repair"],
+            dry_run=options["dry_run"],
             progress=self.progress,
         )

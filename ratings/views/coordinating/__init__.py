@@ -1,8 +1,17 @@
 """The coordinator's desk: set a panel up, watch it, close it, publish it. No score before closing."""
 
 from ratings.views.coordinating.desk import audit, new_panel, overview, panels
-from ratings.views.coordinating.people import clarify, judges, revoke
-from ratings.views.coordinating.registering import protocol
+from ratings.views.coordinating.ordering import order
+from ratings.views.coordinating.people import clarify, judges, preview_mail, resend, revoke
+from ratings.views.coordinating.registering import plan, protocol, registration, registration_json
+from ratings.views.coordinating.rubrics import (
+    criterion,
+    panel_rubric,
+    rubric,
+    rubric_preview,
+    rubrics,
+)
+from ratings.views.coordinating.running import flags, progress, seat, texts_out
 from ratings.views.coordinating.steps import close, freeze, open_, publish
 from ratings.views.coordinating.texts import blind_one, blinding
 
@@ -12,13 +21,28 @@ __all__ = [
     "blinding",
     "clarify",
     "close",
+    "criterion",
+    "flags",
     "freeze",
     "judges",
     "new_panel",
     "open_",
+    "order",
     "overview",
+    "panel_rubric",
     "panels",
+    "plan",
+    "preview_mail",
+    "progress",
     "protocol",
     "publish",
+    "registration",
+    "registration_json",
+    "resend",
     "revoke",
+    "rubric",
+    "rubric_preview",
+    "rubrics",
+    "seat",
+    "texts_out",
 ]

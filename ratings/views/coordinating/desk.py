@@ -5,17 +5,20 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dilemmas.models import ResponseSet
 from ratings import words
 from ratings.forms.coordinating import PanelForm
-from ratings.models import Flag, Panel
+from ratings.models import Panel
 from ratings.models.people import Role
-from ratings.permissions import owner_only, panel_for
+from ratings.permissions import owner_only, panel_for, writes_rubrics
 from ratings.services import audit as audit_service
 from ratings.services import panels as panel_service
+from ratings.services import planning, registering, running
 from ratings.services.errors import Refused
 from ratings.services.freezing import obstacles
 from ratings.services.progress import judge_progress
@@ -26,6 +29,10 @@ _PLACES = {
     "no_policy": "protocol",
     "blinding_undecided": "blinding",
     "blinding_missing": "blinding",
+    "blinding_unconfirmed": "blinding",
+    "rubric_incomplete": "panel_rubric",
+    "criteria_not_shown": "panel_rubric",
+    "levels_without_text": "panel_rubric",
     "empty_responses": "blinding",
 }
 
@@ -50,7 +57,8 @@ def panels(request: PersonRequest) -> HttpResponse:
     ]
     if not request.user.is_owner and not rows:
         raise Http404
-    return render(request, "ratings/coordinating/panels.html", {"rows": rows})
+    context = {"rows": rows, "rubrics": writes_rubrics(request.user)}
+    return render(request, "ratings/coordinating/panels.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -79,16 +87,14 @@ def overview(request: PersonRequest, slug: str) -> HttpResponse:
         "panel": panel,
         "state": words.STATES[panel.state],
         "freeze": getattr(panel, "freeze", None),
-        "obstacles": _obstacles(panel, may_import=request.user.is_owner),
+        "obstacles": (found := _obstacles(panel, may_import=request.user.is_owner)),
+        "checklist": _checklist(panel, found, may_import=request.user.is_owner),
+        "deposited": native and bool(registering.deposits(panel)),
         "progress": progress,
         "here": sum(row.judge.withdrawn_at is None for row in progress),
         "planned": panel.protocol.document["judges_planned"] if native else 0,
-        "flags": [
-            {"judge": flag.slot.judge.code, "text": words.FLAGS[flag.kind], "flag": flag}
-            for flag in Flag.objects.filter(slot__judge__panel=panel).select_related(
-                "slot__judge", "slot__response__dilemma"
-            )[:50]
-        ],
+        "flags": len(waiting := running.flag_queue(panel)),
+        "waiting": sum(one.is_open for one in waiting),
         "report": panel.reports.order_by("-number").first(),
         "native": native,
     }
@@ -106,6 +112,44 @@ def _obstacles(panel: Panel, *, may_import: bool) -> list[dict[str, Any]]:
             "is_imported": may_import and one.code not in _PLACES,
         }
         for one in obstacles(panel)
+    ]
+
+
+def _checklist(
+    panel: Panel, found: list[dict[str, Any]], *, may_import: bool
+) -> list[dict[str, Any]]:
+    """Return what a panel needs before its freeze, done or not, each with its place."""
+    if panel.state != Panel.State.DRAFT or panel.origin != Panel.Origin.NATIVE:
+        return []
+    document, slug = panel.protocol.document, panel.slug
+    missing = {one["place"] for one in found}
+    imports = any(one["is_imported"] or one["place"] is None for one in found)
+    invited = panel.invitations.filter(role=Role.JUDGE, revoked_at=None, declined_at=None).count()
+    planned = document["judges_planned"]
+    texts = reverse("import") if may_import else reverse("blinding", args=[slug])
+
+    def row(text: Any, address: str, is_done: bool, note: str = "", must: bool = True) -> Any:
+        state = "done" if is_done else "missing" if must else "optional"
+        return {"text": text, "address": address, "state": state, "note": note}
+
+    return [
+        row(_("Dilemmas and responses"), texts, not imports),
+        row(_("Blinding"), reverse("blinding", args=[slug]), "blinding" not in missing),
+        row(_("Rubric"), reverse("panel_rubric", args=[slug]), "panel_rubric" not in missing),
+        row(_("Protocol"), reverse("protocol", args=[slug]), "protocol" not in missing),
+        row(
+            _("Simulation of what it can show"),
+            f"{reverse('protocol', args=[slug])}#planning",
+            planning.is_of_this_design(panel),
+            must=False,
+        ),
+        row(
+            _("Judges and invitations"),
+            reverse("judges", args=[slug]),
+            invited >= planned,
+            f"{invited} / {planned}",
+            must=False,
+        ),
     ]
 
 

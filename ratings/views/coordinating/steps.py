@@ -6,11 +6,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from dilemmas.models import Response
 from ratings import tasks, words
 from ratings.models import Judge, Panel
 from ratings.permissions import panel_for
@@ -69,7 +71,8 @@ def _in_the_way(panel: Panel) -> dict[str, Any]:
         return {}
     found = obstacles(panel)
     protocol = panel.protocol.document
-    responses = panel.response_set.responses.all()
+    kept: QuerySet[Response] = Response.objects.kept()  # type: ignore[attr-defined]
+    responses = kept.filter(response_set=panel.response_set_id)
     return {
         "obstacles": [{"text": words.OBSTACLES[one.code], "count": one.count} for one in found],
         "protocol": protocol,
@@ -80,6 +83,7 @@ def _in_the_way(panel: Panel) -> dict[str, Any]:
             "here": Judge.objects.filter(panel=panel).active().count(),  # type: ignore[attr-defined]
             "rule": rule(protocol["policy"]) if protocol["policy"] else "",
             "rationales": words.RATIONALES[protocol["rationales"]],
+            "markdown": words.MARKDOWN[protocol.get("markdown", "shown")],
         },
     }
 

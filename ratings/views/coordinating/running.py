@@ -1,0 +1,204 @@
+"""While a panel is open: how far it is, notes from judges, seats, texts taken out. Never a score."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from dilemmas.models import Response
+from ratings import words
+from ratings.forms.running import ReasonForm, ReplyForm
+from ratings.models import Flag, Judge, Panel, Reopening, Slot
+from ratings.permissions import panel_for
+from ratings.services import running
+from ratings.services.errors import Refused
+from ratings.services.mail import reminder, send_reminder
+from ratings.services.progress import batch_progress, dilemma_progress, judge_progress
+from ratings.views.requests import PersonRequest
+
+
+def _native(request: PersonRequest, slug: str) -> Panel:
+    panel = panel_for(request.user, slug, "setup")
+    if panel.origin != Panel.Origin.NATIVE:
+        raise Http404
+    return panel
+
+
+@require_safe
+def progress(request: PersonRequest, slug: str) -> HttpResponse:
+    """By judge, batch and dilemma; asks itself again every minute while the panel is open."""
+    panel, now = _native(request, slug), timezone.now()
+    rows = judge_progress(panel)
+    batches = batch_progress(panel)
+    context = {
+        "panel": panel,
+        "progress": rows,
+        "now": now,
+        "ends": {row.judge.pk: row.projected_end(now) for row in rows},
+        "batches": [(row, batches.get(row.judge.pk, [])) for row in rows],
+        "dilemmas": dilemma_progress(panel),
+        "live": panel.state == Panel.State.OPEN,
+    }
+    part = "_running.html" if request.htmx else "progress.html"
+    return render(request, f"ratings/coordinating/{part}", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def flags(request: PersonRequest, slug: str) -> HttpResponse:
+    """Every note from a judge, those that wait first; POST answers one."""
+    panel = _native(request, slug)
+    form, wrong = None, None
+    if request.method == "POST":
+        found = get_object_or_404(
+            Flag.objects.select_related("slot__judge"),
+            pk=_whole(request.POST.get("flag", "")),
+            slot__judge__panel=panel,
+        )
+        form = ReplyForm(request.POST)
+        if form.is_valid():
+            try:
+                running.reply(
+                    flag=found,
+                    actor=request.user.opaque_id,
+                    at=timezone.now(),
+                    **form.cleaned_data,
+                )
+                messages.success(request, _("Kept; the judge reads it on their desk."))
+                return redirect("flags", slug=slug)
+            except Refused as refused:
+                form.add_error("text", words.sentence(refused))
+        wrong = found.pk
+    queue = running.flag_queue(panel)
+    rows: list[dict[str, Any]] = [
+        {
+            "row": row,
+            "text": words.FLAGS[row.flag.kind],
+            "state": words.FLAG_STATES[row.state],
+            "replies": [(one, words.FLAG_STATES[one.state]) for one in row.replies],
+            "form": form if row.flag.pk == wrong else ReplyForm(auto_id=f"id_%s_{row.flag.pk}"),
+        }
+        for row in queue
+    ]
+    context = {"panel": panel, "rows": rows, "waiting": sum(row.is_open for row in queue)}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "ratings/coordinating/flags.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def seat(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
+    """One judge: leaving, coming back, being reminded, one response opened again."""
+    panel = _native(request, slug)
+    judge = get_object_or_404(Judge.objects.select_related("panel", "user"), panel=panel, pk=pk)
+    form = ReasonForm(request.POST or None)
+    act = request.POST.get("act", "")
+    refusal = ""
+    if request.method == "POST":
+        try:
+            if act in ("leave", "reopen") and not form.is_valid():
+                raise Refused("reason_needed")
+            _act(
+                request, judge, act, form.cleaned_data.get("reason", "") if form.is_valid() else ""
+            )
+            return redirect("seat", slug=slug, pk=pk)
+        except Refused as refused:
+            refusal = words.sentence(refused)
+    slots = (
+        Slot.objects.filter(judge=judge, batch__handed_in_at__isnull=False)
+        .select_related("batch", "response__dilemma")
+        .order_by("batch__number", "position")
+    )
+    opened = set(
+        Reopening.objects.filter(slot__judge=judge).waiting().values_list("slot", flat=True)  # type: ignore[attr-defined]
+    )
+    context: dict[str, Any] = {
+        "panel": panel,
+        "judge": judge,
+        "row": next((row for row in judge_progress(panel) if row.judge.pk == judge.pk), None),
+        "slots": slots,
+        "opened": opened,
+        "reopenings": Reopening.objects.filter(slot__judge=judge).select_related("slot"),
+        "replacement": getattr(getattr(judge, "replaced_by", None), "judge", None),
+        "stands_for": getattr(getattr(judge, "replacement_of", None), "left_by", None),
+        "reminded": running.last_reminder(judge),
+        "letter": reminder(judge=judge, coordinator=request.user.email) if judge.user else None,
+        "refusal": refusal,
+        "act": act,
+        "reason": request.POST.get("reason", "") if refusal else "",
+        "live": panel.state == Panel.State.OPEN,
+    }
+    status = 422 if refusal else 200
+    return render(request, "ratings/coordinating/seat.html", context, status=status)
+
+
+def _act(request: PersonRequest, judge: Judge, act: str, reason: str) -> None:
+    """Do one thing to a seat. Raises `Refused`; an act that is none of these is refused too."""
+    who, now = request.user.opaque_id, timezone.now()
+    if act == "leave":
+        running.leave(judge=judge, reason=reason, actor=who, at=now)
+        messages.success(request, _("Noted. Invite somebody to take the seat, or wait."))
+    elif act == "return":
+        running.come_back(judge=judge, actor=who, at=now)
+        messages.success(request, _("The seat is theirs again, as it was left."))
+    elif act == "remind":
+        running.note_reminder(judge=judge, actor=who, at=now)
+        if send_reminder(judge=judge, coordinator=request.user.email):
+            messages.success(request, _("The reminder is on its way."))
+        else:
+            messages.error(request, _("The e-mail could not be sent. Write to the judge yourself."))
+    elif act == "reopen":
+        code = request.POST.get("slot", "")
+        slot = get_object_or_404(Slot.objects.select_related("judge"), judge=judge, code=code)
+        running.reopen(slot=slot, reason=reason, actor=who, at=now)
+        messages.success(request, _("Opened again: the judge finds it on their desk."))
+    else:
+        raise Refused("unknown_act")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def texts_out(request: PersonRequest, slug: str) -> HttpResponse:
+    """The panel's responses; POST takes one out, with a reason, for every judge and every figure."""
+    panel = _native(request, slug)
+    form = ReasonForm(request.POST or None)
+    refusal, chosen = "", None
+    if request.method == "POST":
+        chosen = get_object_or_404(
+            Response,
+            response_set=panel.response_set_id,
+            pk=_whole(request.POST.get("response", "")),
+        )
+        try:
+            if not form.is_valid():
+                raise Refused("reason_needed")
+            running.take_out(
+                panel=panel,
+                response=chosen,
+                reason=form.cleaned_data["reason"],
+                actor=request.user.opaque_id,
+                at=timezone.now(),
+            )
+            messages.success(request, _("Taken out. It is counted in the report, with the reason."))
+            return redirect("texts_out", slug=slug)
+        except Refused as refused:
+            refusal = words.sentence(refused)
+    kept = Response.objects.kept()  # type: ignore[attr-defined]
+    context = {
+        "panel": panel,
+        "responses": kept.filter(response_set=panel.response_set_id)
+        .exclude(withdrawals__panel=panel)
+        .select_related("dilemma", "condition")
+        .order_by("dilemma__code", "condition__label", "pk"),
+        "out": panel.withdrawals.select_related("response__dilemma", "response__condition"),
+        "refusal": refusal,
+        "chosen": chosen,
+        "live": panel.state == Panel.State.OPEN,
+    }
+    status = 422 if refusal else 200
+    return render(request, "ratings/coordinating/texts_out.html", context, status=status)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 19 else 0
