@@ -1,6 +1,8 @@
 """Agreement on every criterion, with its uncertainty: the part that a report keeps."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +15,7 @@ from ratings.agreement.coefficients import (
     Drawn,
     Estimates,
     Weighted,
+    Weighting,
     Without,
     cohen,
     everything,
@@ -24,7 +27,8 @@ from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.pairs import WEIGHTS
 from ratings.agreement.resampling import (
     BLOCK,
-    draw_weights,
+    Block,
+    blocks,
     jackknife_interval,
     lower_bound,
     percentile_interval,
@@ -45,7 +49,6 @@ Found = dict[Any, Estimates]
 # With three clusters one draw in nine holds a single one of them, so that the 5 % point of the
 # draws, and the 2.5 % point, would be one cluster's own figure; with four it is one in 64.
 SMALLEST_RESAMPLED = 4
-LEAVE_ONE_OUT = tuple(COEFFICIENTS)
 
 
 def analyse(
@@ -101,7 +104,13 @@ def evaluate(
 
 def point_estimates(matrix: RatingMatrix, keys: Sequence[str]) -> dict[str, float | None]:
     """Return coefficients without intervals; None where undefined."""
-    sums = Weighted.of(sum_table(matrix, sorted(set(matrix.clusters))), everything)
+    return _plain_values(sum_table(matrix, sorted(set(matrix.clusters))), keys)
+
+
+def _plain_values(
+    table: SumTable, keys: Sequence[str] = tuple(COEFFICIENTS)
+) -> dict[str, float | None]:
+    sums = Weighted.of(table, everything)
     found = {key: COEFFICIENTS[key](sums) for key in keys}
     return {key: float(one.values[0]) if one.defined[0] else None for key, one in found.items()}
 
@@ -118,6 +127,7 @@ def bootstrap(
     draws: int,
     seed: int,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> dict[str, Found]:
     """Return coefficients over bootstrap draws, the same draws for all tables.
 
@@ -125,24 +135,43 @@ def bootstrap(
     ----------
     tables : mapping of criterion to SumTable, all over the same clusters
     functions : mapping of criterion to its functions by key
+    workers : int, optional
+        Threads; as many as there are processors. Estimates do not depend on it.
     """
-    parts: dict[str, dict[Any, list[Estimates]]] = {
-        name: {key: [] for key in wanted} for name, wanted in functions.items()
-    }
     clusters = next(iter(tables.values())).n_clusters if tables else 0
-    done = 0
-    for weights in draw_weights(clusters, draws=draws, seed=seed) if clusters else ():
-        for name, table in tables.items():
-            sums = Weighted.of(table, Drawn(weights))
-            for key, function in functions[name].items():
-                parts[name][key].append(_plain(function(sums)))
-        done += len(weights)
-        if progress is not None:
-            progress(done, draws)
+
+    def evaluated(block: Block) -> dict[str, Found]:
+        weights = block.weights(clusters)
+        return {
+            name: _found(table, Drawn(weights), functions[name]) for name, table in tables.items()
+        }
+
+    parts: list[dict[str, Found]] = []
+    done, todo = 0, blocks(draws=draws, seed=seed) if clusters else []
+    # Threads: nearly all the time is spent in numpy, which lets the others work meanwhile.
+    with ThreadPoolExecutor(workers or _processors()) as pool:
+        try:
+            for block, found in zip(todo, pool.map(evaluated, todo), strict=True):
+                parts.append(found)
+                done += block.rows
+                if progress is not None:
+                    progress(done, draws)
+        finally:
+            pool.shutdown(cancel_futures=True)
     return {
-        name: {key: _joined(found) for key, found in by_key.items()}
-        for name, by_key in parts.items()
+        name: {key: _joined([part[name][key] for part in parts]) for key in wanted}
+        for name, wanted in functions.items()
     }
+
+
+def _processors() -> int:
+    """Return on how many processors this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _found(table: SumTable, weighting: Weighting, functions: Functions) -> Found:
+    sums = Weighted.of(table, weighting)
+    return {key: _plain(function(sums)) for key, function in functions.items()}
 
 
 def _points(table: SumTable) -> Found:
@@ -189,8 +218,8 @@ def _criterion(
         coefficients={key: made[key] for key in COEFFICIENTS},
         pairs={pair.key: pair for pair in _pairs(matrix, table)},
         leave_one_out={
-            rater: point_estimates(matrix.without_rater(rater), LEAVE_ONE_OUT)
-            for rater in table.raters
+            rater: _plain_values(table.without_rater(place))
+            for place, rater in enumerate(table.raters)
         },
         specific=_by_level(matrix, table, made),
         silent_raters=tuple(r for r in matrix.raters if r not in table.raters),
@@ -211,12 +240,11 @@ def _by_level(
 
 
 def _without_each(table: SumTable, functions: Functions) -> Found:
-    parts: dict[Any, list[Estimates]] = {key: [] for key in functions}
-    for first in range(0, table.n_clusters if functions else 0, BLOCK):
-        sums = Weighted.of(table, Without(first, min(first + BLOCK, table.n_clusters)))
-        for key, function in functions.items():
-            parts[key].append(_plain(function(sums)))
-    return {key: _joined(found) for key, found in parts.items()}
+    parts = [
+        _found(table, Without(first, min(first + BLOCK, table.n_clusters)), functions)
+        for first in range(0, table.n_clusters if functions else 0, BLOCK)
+    ]
+    return {key: _joined([part[key] for part in parts]) for key in functions}
 
 
 def _coefficient(

@@ -8,6 +8,7 @@ whatever the number of workers, and the same for all criteria and coefficients. 
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +25,42 @@ BLOCK = 500
 def draw_weights(clusters: int, *, draws: int, seed: int) -> Iterator[Array]:
     """Yield blocks of how often each draw holds each cluster, shape (<= 500, clusters).
 
-    Each draw holds `clusters` clusters, drawn with replacement. An index is the upper half of a
-    32-bit number times the number of clusters: its bias is below clusters / 2**32.
-
     >>> [block.sum(axis=1).tolist() for block in draw_weights(4, draws=3, seed=1)]
     [[4.0, 4.0, 4.0]]
     """
-    blocks = math.ceil(draws / BLOCK)
-    for number, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
-        rows = min(BLOCK, draws - number * BLOCK)
-        words = np.random.PCG64(child).random_raw((rows * clusters + 1) // 2)
+    for block in blocks(draws=draws, seed=seed):
+        yield block.weights(clusters)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Up to 500 draws, which depend on their own seed alone."""
+
+    seed: np.random.SeedSequence
+    rows: int
+
+    def weights(self, clusters: int) -> Array:
+        """Return how often each draw holds each cluster, shape (rows, clusters).
+
+        Each draw holds `clusters` clusters, drawn with replacement. An index is the upper
+        half of a 32-bit number times the number of clusters: its bias is below clusters / 2**32.
+        """
+        rows = self.rows
+        words = np.random.PCG64(self.seed).random_raw((rows * clusters + 1) // 2)
         halves = np.empty(2 * len(words), dtype=np.uint64)
         halves[0::2], halves[1::2] = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
         chosen = (halves[: rows * clusters] * np.uint64(clusters)) >> np.uint64(32)
         flat = chosen.astype(np.int64) + np.repeat(np.arange(rows) * clusters, clusters)
         counts = np.bincount(flat, minlength=rows * clusters)
-        yield counts.reshape(rows, clusters).astype(np.float64)
+        return np.asarray(counts.reshape(rows, clusters).astype(np.float64))
+
+
+def blocks(*, draws: int, seed: int) -> list[Block]:
+    """Return the blocks that make up so many draws; fewer draws are the first of more."""
+    children = np.random.SeedSequence(seed).spawn(math.ceil(draws / BLOCK))
+    return [
+        Block(child, min(BLOCK, draws - number * BLOCK)) for number, child in enumerate(children)
+    ]
 
 
 def percentile_interval(values: Array) -> Interval | None:

@@ -205,6 +205,20 @@ def test_weighted_sums_equal_the_repeated_data(units: Units, seed: int) -> None:
         assert not np.isnan(found.values).any()
 
 
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_leaving_out_a_rater_equals_the_data_without_him(units: Units) -> None:
+    matrix = matrix_of(units)
+    found = evaluate({"score": matrix}, draws=0, seed=1)["score"].leave_one_out
+    for place, rater in enumerate(matrix.raters):
+        if rater in found:  # else he rated nothing
+            rest: Units = [unit[:place] + unit[place + 1 :] for unit in units]
+            for key, exact in every_coefficient(rest, SCALE).items():
+                assert agrees(found[rater][key], exact), (key, rater)
+            again = point_estimates(matrix.without_rater(rater), KEYS)
+            assert found[rater] == again  # to the last bit
+
+
 def test_leaving_out_a_cluster_equals_the_data_without_it() -> None:
     units: Units = [[0, 1, 1], [2, 2, 4], [4, 4, None], [0, 0, 1], [1, 2, 2], [4, 2, 4]]
     matrix = matrix_of(units)

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from ratings.agreement.analyse import analyse, evaluate
+from ratings.agreement.analyse import analyse, bootstrap, cluster_labels, evaluate
 from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Estimates, Weighted
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.resampling import (
@@ -64,6 +64,35 @@ def test_estimates_are_the_same_to_the_last_bit_whatever_the_block() -> None:
                 for start in range(0, 700, size)
             ]
             np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_estimates_are_the_same_to_the_last_bit_whatever_the_workers() -> None:
+    matrices = {"one": panel(seed=5), "two": panel(seed=6, gaps=0.3)}
+    tables = {
+        name: sum_table(matrix, cluster_labels(matrices)) for name, matrix in matrices.items()
+    }
+    functions = {name: dict(COEFFICIENTS) for name in tables}
+    alone, *others = (
+        bootstrap(tables, functions, draws=2_300, seed=4, workers=workers) for workers in (1, 2, 7)
+    )
+    for other in others:
+        for name, by_key in alone.items():
+            for key, found in by_key.items():
+                assert found.values.tobytes() == other[name][key].values.tobytes()
+                assert found.codes.tobytes() == other[name][key].codes.tobytes()
+
+
+def test_what_breaks_in_a_worker_is_raised_and_the_others_stop() -> None:
+    matrix, called = panel(), []
+
+    def breaks(sums: Weighted) -> Estimates:
+        called.append(sums)
+        raise ZeroDivisionError
+
+    tables = {"s": sum_table(matrix, sorted(set(matrix.clusters)))}
+    with pytest.raises(ZeroDivisionError):
+        bootstrap(tables, {"s": {"x": breaks}}, draws=50_000, seed=1, workers=2)
+    assert len(called) < 100  # of as many blocks
 
 
 def test_sequence_of_the_data_is_no_matter_to_the_last_bit() -> None:
