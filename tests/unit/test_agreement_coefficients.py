@@ -3,14 +3,18 @@
 import doctest
 import importlib
 import math
+from contextlib import nullcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ratings import agreement
 from ratings.agreement.analyse import evaluate, point_estimates
 from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted, Without
 from ratings.agreement.crosscheck import EngineDisagreement, check_coefficient, check_pairs
@@ -62,9 +66,14 @@ def test_engine_equals_the_definition_and_the_libraries(units: Units) -> None:
         assert (one.estimate is None) == (one.undefined is not None)
 
 
-@pytest.mark.parametrize(
-    "module", ["coefficients", "matrix", "pairs", "resampling", "results", "variance"]
-)
+WITH_EXAMPLES = [
+    path.stem
+    for path in sorted(Path(agreement.__file__).parent.glob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_in_docstrings(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"ratings.agreement.{module}"))
     assert found.attempted and not found.failed
@@ -312,6 +321,17 @@ def test_disagreeing_library_refuses_the_report() -> None:
     )
     with pytest.raises(EngineDisagreement, match="linear"):
         check_pairs(matrix, [wrong])
+
+
+@pytest.mark.parametrize(("off", "is_refused"), [(2e-9, True), (5e-10, False), (math.nan, True)])
+def test_nothing_is_evaluated_where_a_library_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, off: float, is_refused: bool
+) -> None:
+    right = krippendorff.alpha
+    monkeypatch.setattr(krippendorff, "alpha", lambda **named: right(**named) + off)
+    expected = pytest.raises(EngineDisagreement) if is_refused else nullcontext()
+    with expected:
+        evaluate({"s": matrix_of([[0, 1], [2, 2], [4, 4]])}, draws=0, seed=1)
 
 
 # Three judges, ten responses; each string is one response.
