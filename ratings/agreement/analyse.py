@@ -29,11 +29,13 @@ from ratings.agreement.resampling import (
     BLOCK,
     Block,
     blocks,
+    jackknife_bound,
     jackknife_interval,
     lower_bound,
     percentile_interval,
 )
 from ratings.agreement.results import (
+    BOUND_BY_JACKKNIFE,
     LISTWISE,
     Coefficient,
     CriterionAgreement,
@@ -113,6 +115,17 @@ def _plain_values(
     sums = Weighted.of(table, everything)
     found = {key: COEFFICIENTS[key](sums) for key in keys}
     return {key: float(one.values[0]) if one.defined[0] else None for key, one in found.items()}
+
+
+def one_coefficient(table: SumTable, key: str, drawn: Estimates | None) -> Coefficient:
+    """Return a coefficient as a report has it, over draws that were made; without any, no interval.
+
+    For searches and simulations: nothing is compared with a library.
+    """
+    functions = {key: COEFFICIENTS[key]}
+    point = functions[key](Weighted.of(table, everything))
+    without = _without_each(table, functions) if drawn is not None and point.defined[0] else {}
+    return _coefficient(key, point, without.get(key), drawn, table)
 
 
 def cluster_labels(matrices: Mapping[str, RatingMatrix]) -> list[str]:
@@ -276,12 +289,17 @@ def _coefficient(
         return Coefficient(key=key, estimate=estimate, **counts)
     defined = drawn.values[drawn.defined]
     undefined_draws = len(drawn.values) - len(defined)
+    replicates = Estimates(without.values[active], without.codes[active])
     return Coefficient(
         key=key,
         estimate=estimate,
-        ci95=jackknife_interval(estimate, Estimates(without.values[active], without.codes[active])),
+        ci95=jackknife_interval(estimate, replicates),
         percentile95=percentile_interval(defined),
-        lower95=lower_bound(defined, undefined_draws),
+        lower95=(
+            jackknife_bound(estimate, replicates)
+            if key in BOUND_BY_JACKKNIFE
+            else lower_bound(defined, undefined_draws)
+        ),
         draws=len(drawn.values),
         undefined_draws=undefined_draws,
         **counts,

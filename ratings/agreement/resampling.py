@@ -100,6 +100,15 @@ def jackknife_interval(estimate: float, replicates: Estimates) -> Interval | Non
     return _around(estimate, replicates.values * (clusters - 1), clusters)
 
 
+def jackknife_bound(estimate: float, replicates: Estimates) -> float | None:
+    """Return the one-sided 95 % lower bound from the same replicates, with the same t."""
+    clusters = len(replicates.values)
+    if clusters < 2 or not replicates.defined.all():
+        return None
+    error = _standard_error(replicates.values * (clusters - 1), clusters)
+    return estimate - libraries.t_quantile(0.95, clusters - 1) * error
+
+
 def mean_interval(differences: Array) -> Interval | None:
     """Return the t(K - 1) interval of a mean over clusters; None with fewer than two."""
     clusters = len(differences)
@@ -110,7 +119,10 @@ def mean_interval(differences: Array) -> Interval | None:
 
 
 def _around(estimate: float, pseudo: Array, clusters: int) -> Interval:
-    squares = float(((pseudo - pseudo.mean()) ** 2).sum())
-    error = math.sqrt(squares / (clusters * (clusters - 1)))
-    half = libraries.t_quantile(0.975, clusters - 1) * error
+    half = libraries.t_quantile(0.975, clusters - 1) * _standard_error(pseudo, clusters)
     return estimate - half, estimate + half
+
+
+def _standard_error(pseudo: Array, clusters: int) -> float:
+    squares = float(((pseudo - pseudo.mean()) ** 2).sum())
+    return math.sqrt(squares / (clusters * (clusters - 1)))
