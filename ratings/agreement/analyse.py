@@ -51,6 +51,7 @@ Found = dict[Any, Estimates]
 # With three clusters one draw in nine holds a single one of them, so that the 5 % point of the
 # draws, and the 2.5 % point, would be one cluster's own figure; with four it is one in 64.
 SMALLEST_RESAMPLED = 4
+_AT_ONCE = 2  # blocks that one thread evaluates together: more no longer fit the cache
 
 
 def analyse(
@@ -86,7 +87,7 @@ def evaluate(
     seed : int
         As registered in the protocol.
     progress : callable (done, of), optional
-        Called after every 500 draws.
+        Called after every 1,000 draws.
 
     Raises
     ------
@@ -153,20 +154,21 @@ def bootstrap(
     """
     clusters = next(iter(tables.values())).n_clusters if tables else 0
 
-    def evaluated(block: Block) -> dict[str, Found]:
-        weights = block.weights(clusters)
+    def evaluated(some: Sequence[Block]) -> dict[str, Found]:
+        weights = np.concatenate([block.weights(clusters) for block in some])
         return {
             name: _found(table, Drawn(weights), functions[name]) for name, table in tables.items()
         }
 
     parts: list[dict[str, Found]] = []
     done, todo = 0, blocks(draws=draws, seed=seed) if clusters else []
+    groups = [todo[start : start + _AT_ONCE] for start in range(0, len(todo), _AT_ONCE)]
     # Threads: nearly all the time is spent in numpy, which lets the others work meanwhile.
     with ThreadPoolExecutor(workers or _processors()) as pool:
         try:
-            for block, found in zip(todo, pool.map(evaluated, todo), strict=True):
+            for group, found in zip(groups, pool.map(evaluated, groups), strict=True):
                 parts.append(found)
-                done += block.rows
+                done += sum(block.rows for block in group)
                 if progress is not None:
                     progress(done, draws)
         finally:

@@ -45,14 +45,15 @@ class Block:
         Each draw holds `clusters` clusters, drawn with replacement. An index is the upper
         half of a 32-bit number times the number of clusters: its bias is below clusters / 2**32.
         """
-        rows = self.rows
-        words = np.random.PCG64(self.seed).random_raw((rows * clusters + 1) // 2)
-        halves = np.empty(2 * len(words), dtype=np.uint64)
-        halves[0::2], halves[1::2] = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
-        chosen = (halves[: rows * clusters] * np.uint64(clusters)) >> np.uint64(32)
-        flat = chosen.astype(np.int64) + np.repeat(np.arange(rows) * clusters, clusters)
-        counts = np.bincount(flat, minlength=rows * clusters)
-        return np.asarray(counts.reshape(rows, clusters).astype(np.float64))
+        size = self.rows * clusters
+        words = np.random.PCG64(self.seed).random_raw((size + 1) // 2)
+        # The lower half of each word comes first, on any machine.
+        halves = words.astype("<u8", copy=False).view("<u4")[:size].astype(np.uint64)
+        chosen = (halves * np.uint64(clusters)) >> np.uint64(32)
+        flat = chosen.astype(np.int64).reshape(self.rows, clusters)
+        flat += np.arange(self.rows)[:, np.newaxis] * clusters
+        counts = np.bincount(flat.ravel(), minlength=size)
+        return np.asarray(counts.reshape(self.rows, clusters).astype(np.float64))
 
 
 def blocks(*, draws: int, seed: int) -> list[Block]:

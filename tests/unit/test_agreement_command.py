@@ -174,10 +174,10 @@ def test_what_takes_long_shows_how_far_it_is_on_a_terminal_alone(run):
     rows = [f"{u},c{u % 9},{r},{(u * 7 + r) % 4}" for u in range(100_000) for r in (1, 2)]
     text = "\n".join(["item_id,prompt_id,rater_id,score", *rows])
     terminal, file = Terminal(), io.StringIO()
-    run(text, "--draws", "1000", "--json", stderr=terminal)
+    run(text, "--draws", "2000", "--json", stderr=terminal)
     steps = terminal.getvalue().split("\r")
-    assert steps[1] == f"[{'#' * 20}{' ' * 20}] 500 of 1,000 draws "
-    assert f"[{'#' * 40}] 1,000 of 1,000 draws" in steps[2]
+    assert steps[1] == f"[{'#' * 20}{' ' * 20}] 1,000 of 2,000 draws "
+    assert f"[{'#' * 40}] 2,000 of 2,000 draws" in steps[2]
     run(text, "--draws", "1000", "--json", stderr=file)
     run(LONG, "--draws", "1000", "--json", stderr=(short := Terminal()))
     assert file.getvalue() == short.getvalue() == ""

@@ -251,10 +251,10 @@ def test_nothing_rated_is_undefined_and_no_draws_give_no_bound() -> None:
     assert one["percentile95"] is None and one["lower95"] is None and one["ci95"]
 
 
-def test_progress_is_told_after_each_block() -> None:
+def test_progress_is_told_after_every_thousand() -> None:
     told: list[tuple[int, int]] = []
-    analyse({"s": panel()}, draws=1200, seed=1, progress=lambda *step: told.append(step))
-    assert told == [(500, 1200), (1000, 1200), (1200, 1200)]
+    analyse({"s": panel()}, draws=2_200, seed=1, progress=lambda *step: told.append(step))
+    assert told == [(1000, 2200), (2000, 2200), (2200, 2200)]
 
 
 def test_long_scale_with_gaps_is_feasible() -> None:
