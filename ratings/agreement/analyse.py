@@ -1,7 +1,7 @@
 """Agreement on every criterion, with its uncertainty: the part that a report keeps."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -51,6 +51,7 @@ Found = dict[Any, Estimates]
 # With three clusters one draw in nine holds a single one of them, so that the 5 % point of the
 # draws, and the 2.5 % point, would be one cluster's own figure; with four it is one in 64.
 SMALLEST_RESAMPLED = 4
+_MANY_PAIRS = 100  # of raters, over all criteria
 _AT_ONCE = 2  # blocks that one thread evaluates together: more no longer fit the cache
 
 
@@ -150,7 +151,8 @@ def bootstrap(
     tables : mapping of criterion to SumTable, all over the same clusters
     functions : mapping of criterion to its functions by key
     workers : int, optional
-        Threads; as many as there are processors. Estimates do not depend on it.
+        Threads; without it as many as there are processors, or one for small tables. Estimates do
+        not depend on it.
     """
     clusters = next(iter(tables.values())).n_clusters if tables else 0
 
@@ -163,10 +165,11 @@ def bootstrap(
     parts: list[dict[str, Found]] = []
     done, todo = 0, blocks(draws=draws, seed=seed) if clusters else []
     groups = [todo[start : start + _AT_ONCE] for start in range(0, len(todo), _AT_ONCE)]
-    # Threads: nearly all the time is spent in numpy, which lets the others work meanwhile.
-    with ThreadPoolExecutor(workers or _processors()) as pool:
+    workers = workers or _threads(tables.values())
+    with ThreadPoolExecutor(workers) as pool:
         try:
-            for group, found in zip(groups, pool.map(evaluated, groups), strict=True):
+            results = pool.map(evaluated, groups) if workers > 1 else map(evaluated, groups)
+            for group, found in zip(groups, results, strict=True):
                 parts.append(found)
                 done += sum(block.rows for block in group)
                 if progress is not None:
@@ -179,8 +182,13 @@ def bootstrap(
     }
 
 
-def _processors() -> int:
-    """Return on how many processors this process may run."""
+def _threads(tables: Iterable[SumTable]) -> int:
+    """Return how many threads pay: numpy lets others work while it is at the sums over pairs.
+
+    Where there are few pairs, Python's own part of the work, one thread at a time, is the larger.
+    """
+    if sum(len(table.pairs) for table in tables) < _MANY_PAIRS:
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
