@@ -78,6 +78,18 @@ urlpatterns = [
     path("coordinate/<slug:slug>/close/", coordinating.close, name="close"),
     path("coordinate/<slug:slug>/publish/", coordinating.publish, name="publish"),
     path("coordinate/<slug:slug>/audit/", coordinating.audit, name="audit"),
+    path(
+        "coordinate/<slug:slug>/audit.csv",
+        coordinating.audit_file,
+        {"ending": "csv"},
+        name="audit_csv",
+    ),
+    path(
+        "coordinate/<slug:slug>/audit.jsonl",
+        coordinating.audit_file,
+        {"ending": "jsonl"},
+        name="audit_jsonl",
+    ),
     # reports
     path("report/<slug:slug>/", reporting.report, name="report"),
     path("report/<slug:slug>/compute/", reporting.compute, name="report_compute"),

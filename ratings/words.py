@@ -59,6 +59,12 @@ REFUSALS = {
     "batch_is_open": lazy("Its batch is not handed in: the judge can still change it."),
     "open_again_already": lazy("This response is open again already."),
     "reason_needed": lazy("Write a reason."),
+    "owner_stays": lazy(
+        "This is the installation's owner: make another one with createowner first."
+    ),
+    "only_coordinator": lazy(
+        "This person is the only coordinator of a panel: invite another one first."
+    ),
     "unknown_act": lazy("Choose one of the buttons on the page."),
     "unknown_response": lazy("This response is none of the panel's."),
     "answer_needed": lazy("Write an answer."),
@@ -281,6 +287,7 @@ EVENTS = {
     "response_done": lazy("response done"),
     "batch_handed_in": lazy("batch handed in"),
     "clarified": lazy("clarification to all judges"),
+    "person_erased": lazy("person erased"),
     "judge_left": lazy("judge left"),
     "judge_came_back": lazy("judge came back"),
     "judge_reminded": lazy("judge reminded"),

@@ -32,6 +32,7 @@ def import_dilemmas(
     at: datetime,
     update: bool = False,
     repair: bool = False,
+    columns: Mapping[str, str] | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -40,7 +41,7 @@ def import_dilemmas(
     A known code with another text is refused unless `update`, and always if it is sealed. With
     `dry_run` nothing is written. Raises `ImportRefused` with every bad row.
     """
-    table = read_table(content, name=name, format_=DILEMMAS, repair=repair)
+    table = read_table(content, name=name, format_=DILEMMAS, repair=repair, columns=columns)
     wanted = _documents(table)
     table.refuse()
     if dry_run:

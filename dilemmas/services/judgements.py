@@ -44,6 +44,7 @@ def import_judgements(
     at: datetime,
     update: bool = False,
     repair: bool = False,
+    columns: Mapping[str, str] | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -53,7 +54,7 @@ def import_judgements(
     With `dry_run` nothing is written. Raises `ImportRefused` with every bad row.
     """
     response_set = ResponseSet.objects.filter(name=set_name).first()
-    table = read_table(content, name=name, format_=JUDGEMENTS, repair=repair)
+    table = read_table(content, name=name, format_=JUDGEMENTS, repair=repair, columns=columns)
     if response_set is None:
         raise refuse_one(
             name, _("There is no set «%s».") % set_name, _("Import the responses first.")

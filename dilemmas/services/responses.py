@@ -108,6 +108,7 @@ def import_responses(
     collection: str = "",
     update: bool = False,
     repair: bool = False,
+    columns: Mapping[str, str] | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -118,7 +119,7 @@ def import_responses(
     `dry_run` nothing is written. Reading and looking, which take long, hold no lock.
     Raises `ImportRefused` with every bad row.
     """
-    table = read_table(content, name=name, format_=RESPONSES, repair=repair)
+    table = read_table(content, name=name, format_=RESPONSES, repair=repair, columns=columns)
     incoming = _incoming(table)
     table.refuse()
     home = _collection_for(name, set_name, collection, {item.dilemma for item in incoming})

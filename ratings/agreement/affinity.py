@@ -248,7 +248,7 @@ def _means(
 
 def _spread(units: Array, cluster: NDArray[np.int64], without: int | None = None) -> float | None:
     kept = cluster != (-1 if without is None else without)
-    found = one_way(units[kept], cluster[kept].tolist())
+    found = one_way(units[kept], cluster[kept])
     return None if found is None else math.sqrt(found.within)
 
 

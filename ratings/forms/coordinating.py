@@ -168,7 +168,11 @@ def _declared(label: Any, help_text: Any) -> forms.CharField:
 class ProtocolForm(forms.Form):
     # Four questions are asked; the rest lies in groups, each a title and its fields.
     GROUPS = (
-        (_("The study"), ("estimand", "population", "hypotheses", "contrasts", "margin", "tests")),
+        (
+            _("The study"),
+            ("estimand", "population", "hypotheses", "contrasts", "margin", "tests",
+             "previous_round", "what_changed"),
+        ),
         (
             _("The judges"),
             ("judges_planned", "judges_qualification", "recruitment", "judges_language", "pay",
@@ -295,6 +299,14 @@ class ProtocolForm(forms.Form):
     key_holder = _declared(
         _("Who holds the condition key"), _("Who can know which response is of which condition.")
     )
+    previous_round = forms.ChoiceField(
+        required=False,
+        label=_("Earlier round"),
+        help_text=_("A closed panel of yours that this one follows. Its verdict is printed here."),
+    )
+    what_changed = _declared(
+        _("What changed since the earlier round"), _("And why: rubric, texts, judges, order.")
+    )
     consent_text = _declared(
         _("Own text of the consent page"),
         _(
@@ -309,8 +321,15 @@ class ProtocolForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
-    def __init__(self, *args: Any, conditions: Sequence[str], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        conditions: Sequence[str],
+        rounds: Sequence[tuple[str, str]] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["previous_round"].choices = [("", _("none")), *rounds]  # type: ignore[attr-defined]
         self.conditions = conditions
 
     def groups(self) -> list[dict[str, Any]]:

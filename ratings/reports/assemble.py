@@ -119,8 +119,25 @@ def _panel(panel: Panel, protocol: Mapping[str, Any], *, registered: bool) -> Do
         "closed_at": panel.closed_at.isoformat() if panel.closed_at else None,
         "protocol": dict(protocol),
         "deposits": _deposits(panel),
+        "earlier_rounds": _earlier_rounds(protocol),
         "rubric": f"{panel.rubric_version.rubric.code} {panel.rubric_version.number}",
     }
+
+
+def _earlier_rounds(protocol: Mapping[str, Any]) -> list[Document]:
+    """Return the panels that this one follows, newest first, each with its verdict."""
+    found: list[Document] = []
+    slug = protocol.get("previous_round") or ""
+    while slug and slug not in {one["slug"] for one in found}:
+        panel = Panel.objects.filter(slug=slug).select_related("protocol").first()
+        if panel is None:
+            break
+        report = panel.reports.order_by("-number").first()
+        found.append(
+            {"slug": slug, "title": panel.title, "verdict": report.verdict if report else None}
+        )
+        slug = panel.protocol.document.get("previous_round") or ""
+    return found
 
 
 def _deposits(panel: Panel) -> list[Document]:

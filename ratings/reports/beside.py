@@ -16,7 +16,8 @@ from ratings.reports.matrix import unit_of
 
 LIMIT = 100  # changed ratings that are tried on a criterion
 _MOST_MISSING = 200
-_MOST_RATINGS = 20_000
+_MOST_RATINGS = 20_000  # of a criterion, on which missing scores are filled in
+_MOST_TURNED = 2_000  # and on which changes are tried: on 900 it takes seconds
 _TOTAL = ("icc_2_1", "icc_2_k")  # ICC(A,1) and ICC(A,k) of the total
 
 Mask = NDArray[np.bool_]
@@ -35,7 +36,8 @@ def beside_gate(
     """Return what stands beside the verdict, by criterion and for the panel.
 
     Fills are of what judges could not judge; what nobody handed in is counted in the flow alone.
-    On more than 20,000 ratings no changes are tried, on more than 200 missing none are filled.
+    On more than 2,000 ratings no changes are tried, and `changes_tried` is 0; on more than 20,000, or
+    more than 200 missing, none are filled.
     """
     drawn = draws if policy.statistic == "lower95" else 0
     responses = {unit_of(inputs, row.response, row.part): row.response for row in inputs.scores}
@@ -55,7 +57,9 @@ def beside_gate(
     return {
         "criteria": criteria,
         "changes": changes_to_turn_panel(decision, changes),
-        "changes_tried": LIMIT,
+        "changes_tried": LIMIT
+        if all(matrix.present.sum() <= _MOST_TURNED for matrix in matrices.values())
+        else 0,
         "total": {
             key: asdict(measure(total, key, draws=draws, seed=seed))
             for key in _TOTAL
@@ -131,6 +135,6 @@ def _changes(matrix: RatingMatrix, policy: Policy, *, draws: int, seed: int) -> 
         found = measure(table, policy.coefficient, draws=draws, seed=seed)
         return reaches(policy, found.estimate, found.lower95)
 
-    if matrix.present.sum() > _MOST_RATINGS:
+    if matrix.present.sum() > _MOST_TURNED:
         return None
     return changes_to_turn(matrix, policy.coefficient, reached, limit=LIMIT)

@@ -4,7 +4,8 @@ Each has a title and a description for those who do not see it; the figures stan
 it, or in the report's JSON where they are hundreds.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -128,11 +129,7 @@ def scatter(
         'stroke="currentColor" stroke-opacity=".3"/>',
         _rule(left, _PAD + size, left + size, _PAD, dashed=True),
     ]
-    parts += [
-        f'<circle cx="{left + place(x):.1f}" cy="{_PAD + size - place(y):.1f}" r="3.5" '
-        'fill="currentColor" fill-opacity=".3"/>'
-        for x, y in points
-    ]
+    parts += _dots((left + place(x), _PAD + size - place(y)) for x, y in points)
     parts += _frame(left, size, low, high, low, high, across, up)
     return "".join([*parts, "</svg>"])
 
@@ -168,13 +165,19 @@ def differences(
                 f'<line x1="{left}" y1="{y(value):.1f}" x2="{left + size}" y2="{y(value):.1f}" '
                 f'stroke="currentColor" stroke-width="2"{DASHES if dashed else ""}/>'
             )
-    parts += [
-        f'<circle cx="{left + ((a + b) / 2 - low) / span * size:.1f}" cy="{y(b - a):.1f}" r="3.5" '
-        'fill="currentColor" fill-opacity=".3"/>'
-        for a, b in points
-    ]
+    parts += _dots((left + ((a + b) / 2 - low) / span * size, y(b - a)) for a, b in points)
     parts += _frame(left, size, low, high, -span, span, across, up)
     return "".join([*parts, "</svg>"])
+
+
+def _dots(places: Iterable[tuple[float, float]]) -> list[str]:
+    """Draw points; those that fall together are one dot, larger by how many they are."""
+    counts = Counter((round(x, 1), round(y, 1)) for x, y in places)
+    return [
+        f'<circle cx="{x}" cy="{y}" r="{min(11.0, 2.5 * n**0.5):.1f}" fill="currentColor" '
+        'fill-opacity=".3"/>'
+        for (x, y), n in sorted(counts.items())
+    ]
 
 
 DASHES = ' stroke-dasharray="6 4"'

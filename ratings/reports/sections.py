@@ -13,6 +13,9 @@ Document = dict[str, Any]
 Titles = dict[str, str]  # criterion → its name in the reader's language
 
 MUCH_SKEW = 0.6  # share of one level from which kappa and alpha are said to mislead
+MOST_LEVELS = 12  # of a scale whose levels are shown one by one; the others are in the JSON
+MOST_PAIRS = 6  # of judges whose confusions are drawn
+
 PARTS = {
     "without_flagged": lazy("without flagged responses"),
     "without_edited": lazy("without texts that were edited for blinding"),
@@ -63,7 +66,7 @@ def _levels(document: Document, titles: Titles) -> list[dict[str, Any]]:
     found = []
     for key, title in titles.items():
         entry = document["criteria"].get(key)
-        if not entry or not entry.get("levels"):
+        if not entry or not entry.get("levels") or len(entry["levels"]) > MOST_LEVELS:
             continue
         names = [_level(one["level"]) for one in entry["levels"]]
         largest = max(entry["levels"], key=lambda one: one["share"])
@@ -82,7 +85,7 @@ def _levels(document: Document, titles: Titles) -> list[dict[str, Any]]:
                     _confusion(pair, counts, names, title)
                     for pair, counts in entry["confusions"].items()
                 ]
-                if len(entry["confusions"]) <= 6
+                if len(entry["confusions"]) <= MOST_PAIRS
                 else [],
             }
         )

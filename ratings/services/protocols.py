@@ -21,7 +21,7 @@ MARKDOWN = ("shown", "flattened")
 # report; empty is «not stated», and is shown as such.
 DECLARATIONS = (
     "estimand", "population", "hypotheses", "tests", "recruitment", "judges_language", "pay",
-    "relation", "training", "key_holder", "consent_text",
+    "relation", "training", "key_holder", "consent_text", "what_changed",
 )  # fmt: skip
 LONGEST_DECLARATION = 4_000
 DEFAULTS: dict[str, Any] = {
@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
     "two_person_blinding": False,  # whether a second person confirms each decision on a text
     "max_missing_share": 0.05,
     "margin": None,  # of the contrasts: a share of the rubric's maximum, such as .05
+    "previous_round": "",  # address of the panel that this one follows
     "planning": None,  # what a simulation said of this design before the freeze
     **dict.fromkeys(DECLARATIONS, ""),
     "contrasts": [],  # pairs of condition labels, the first minus the second

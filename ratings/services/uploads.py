@@ -52,6 +52,8 @@ class Look:
     count: int = 0  # of problems, shown and not shown
     may_update: bool = False  # all of them would go away if known content were replaced
     may_repair: bool = False  # all of them would go away if unreadable characters were replaced
+    columns: Sequence[str] = ()  # needed, and not found
+    headers: Sequence[str] = ()  # among which somebody may name them
     panel: str = ""  # the address of the study that was imported
 
     @property
@@ -83,11 +85,14 @@ def keep_upload(
     )
 
 
-def choose(*, upload: Upload, update: bool, repair: bool) -> None:
-    """Remember what was decided about known content and unreadable characters."""
+def choose(
+    *, upload: Upload, update: bool, repair: bool, columns: Mapping[str, str] | None = None
+) -> None:
+    """Remember what was decided about known content, unreadable characters, and columns."""
     if upload.finished_at:
         return
-    upload.parameters |= {"update": update, "repair": repair}
+    known = upload.parameters.get("columns", {}) | dict(columns or {})
+    upload.parameters |= {"update": update, "repair": repair, "columns": known}
     upload.result = None
     upload.save(update_fields=["parameters", "result"])
 
@@ -160,7 +165,8 @@ def sample(upload: Upload) -> Sample:
         return Sample(len(levels), (_("criterion"), _("levels")), levels)
     if upload.kind == "study":
         return _sample(unpack_study(upload).ratings, name, RATINGS, repair=repair)
-    return _sample(content, name, _FORMATS[upload.kind], repair=repair)
+    columns = upload.parameters.get("columns")
+    return _sample(content, name, _FORMATS[upload.kind], repair=repair, columns=columns)
 
 
 def pack_study(files: StudyFiles) -> bytes:
@@ -186,8 +192,15 @@ def unpack_study(upload: Upload) -> StudyFiles:
         )
 
 
-def _sample(content: bytes, name: str, format_: Format, *, repair: bool) -> Sample:
-    table = read_table(content, name=name, format_=format_, repair=repair)
+def _sample(
+    content: bytes,
+    name: str,
+    format_: Format,
+    *,
+    repair: bool,
+    columns: Mapping[str, str] | None = None,
+) -> Sample:
+    table = read_table(content, name=name, format_=format_, repair=repair, columns=columns)
     rows: list[list[str]] = []
     for row in table:
         if len(rows) < _SAMPLE:
@@ -213,6 +226,8 @@ def _refused(refused: ImportRefused) -> Look:
         count=refused.count,
         may_update=refused.is_only(KNOWN),
         may_repair=refused.is_only(UNREADABLE),
+        columns=refused.columns,
+        headers=refused.headers,
     )
 
 
@@ -261,6 +276,7 @@ def _run(upload: Upload, *, at: datetime, dry_run: bool, progress: Progress | No
         "at": at,
         "update": bool(upload.parameters.get("update")),
         "repair": bool(upload.parameters.get("repair")),
+        "columns": upload.parameters.get("columns"),
         "dry_run": dry_run,
         "progress": progress,
     }

@@ -153,8 +153,17 @@ def preview(request: PersonRequest, pk: int) -> HttpResponse:
 def _act(request: PersonRequest, upload: Upload, *, is_large: bool) -> HttpResponse:
     act = "look" if request.POST.get("action") == "look" else "import"
     if act == "look":
-        chosen = {key: key in request.POST for key in ("update", "repair")}
-        uploads.choose(upload=upload, **chosen)
+        named = {
+            key.removeprefix("column-"): value[:200]
+            for key, value in request.POST.items()
+            if key.startswith("column-") and isinstance(value, str)
+        }
+        uploads.choose(
+            upload=upload,
+            update="update" in request.POST,
+            repair="repair" in request.POST,
+            columns=named,
+        )
     if upload.finished_at:
         pass  # a second click: the page says what the first one did
     elif is_large:

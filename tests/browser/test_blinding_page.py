@@ -11,7 +11,7 @@ from ratings.services.protocols import write_protocol
 from tests.browser.conftest import assert_accessible, screenshot
 from tests.cast import CONDITIONS, NOW, draft_panel, table
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.looks]
 CODED = "**FEN — Phenomenon.** It rains.\n\nThe figure (OBJ) says so, and MON contexts agree."
 
 

@@ -10,7 +10,7 @@ from ratings.services.freezing import freeze_panel
 from tests.browser.conftest import assert_accessible, screenshot
 from tests.cast import NOW, draft_panel
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.looks]
 LOOKS = [
     (1280, "light", "en"),
     (768, "dark", "es"),

@@ -338,3 +338,28 @@ def test_uploads_of_a_study_keep_what_it_is_called(client):
     assert (kept.parameters["slug"], kept.parameters["scale"]) == ("titol", "0,0.5,1")
     assert uploads.unpack_study(kept).judgements == small_study().judgements
     assert json.dumps(kept.parameters)
+
+
+# columns that somebody names
+
+
+def test_columns_under_other_names_are_chosen_on_the_page(client):
+    rows = [{"case": "X-1", "lang": "en", "words": "You decide.", "title": "T"}]
+    kept = upload(client, table(rows))
+    page = client.get(kept.url)
+    assert page.status_code == 422 and "Which columns of your file are these?" in text_of(page)
+    assert "<option>words</option>" in page.content.decode()
+    named = {"column-code": "case", "column-language": "lang", "column-context": "words"}
+    again = client.post(kept.url, {"action": "look", **named}, follow=True)
+    assert "Confirming would import 1 new" in text_of(again)
+    assert "The column «words» was read as «context»." in text_of(again)
+    client.post(kept.url, {"action": "import"})
+    assert Dilemma.objects.filter(code="X-1").count() == 1
+
+
+def test_a_choice_that_makes_no_sense_is_a_missing_column_still(client):
+    kept = upload(client, table([{"case": "X-1", "language": "en", "context": "You decide."}]))
+    again = client.post(
+        kept.url, {"action": "look", "column-code": "nothing", "column-evil": "case"}, follow=True
+    )
+    assert again.status_code == 422 and "code: This column is missing." in text_of(again)

@@ -58,6 +58,40 @@ def test_affinity_is_the_contrast_by_the_model_minus_that_by_the_panel():
     assert one.to_dict()["difference"]["ci95"] == list(one.difference.ci95)
 
 
+def panels(count, affinity):
+    """Affinities of simulated panels: 30 dilemmas, three judges and a model of the same judgement.
+
+    Judges and model see dilemma, response and condition alike, each with noise of an own; the model
+    favours E by `affinity` levels of the 12 more than they do.
+    """
+    random = np.random.default_rng(2026)
+    units = [(f"d{d:02}", c) for d in range(30) for c in ("D", "E")]
+    labels = {d + c: c for d, c in units}
+    ids, clusters = tuple(d + c for d, c in units), tuple(d for d, _ in units)
+    is_e = np.array([c == "E" for _, c in units])
+    for _ in range(count):
+        seen = 6 + np.repeat(random.normal(0, 1, 30), 2) + random.normal(0, 1.2, 60) + 0.8 * is_e
+        scores = np.clip(np.round(seen[:, None] + random.normal(0, 1.2, (60, 3))), 0, 12)
+        model = np.round(seen + affinity * is_e + random.normal(0, 1, 60), 2)
+        matrix = RatingMatrix(scores, tuple(map(float, range(13))), ("a", "b", "c"), ids, clusters)
+        values = model_totals(matrix, {"total": {1: dict(zip(ids, model.tolist(), strict=True))}})
+        yield affinities(matrix, values, labels, [("E", "D")], maximum=12, draws=1, seed=1)[0]
+
+
+def test_an_affinity_known_by_construction_is_found():
+    found = [one.difference.estimate * 12 for one in panels(60, affinity=1.5)]
+    assert np.mean(found) == pytest.approx(1.5, abs=4 * np.std(found) / math.sqrt(60))
+    assert np.mean([one.shown for one in panels(60, affinity=1.5)]) > 0.9
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.long)])
+def test_without_an_affinity_the_interval_covers_zero_as_often_as_it_says(count):
+    covered = np.mean([not one.shown for one in panels(count, affinity=0.0)])
+    # .93 to .965 of 2,000; of 300 the same give or take two and a half standard errors more
+    slack = 0 if count == 2000 else 0.03
+    assert 0.93 - slack <= covered <= 0.965 + slack
+
+
 def test_a_dilemma_counts_where_both_sides_have_a_difference():
     matrix, model, conditions = totals()
     del model[1]["d00E"], model[2]["d00E"]

@@ -5,6 +5,7 @@ its rows; `read_json` gives a document. Nothing is guessed in silence: facts and
 file was read. Nothing here touches the database.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,8 +47,17 @@ class Document:
     notes: list[str]
 
 
-def read_table(content: bytes, *, name: str, format_: Format, repair: bool = False) -> Table:
+def read_table(
+    content: bytes,
+    *,
+    name: str,
+    format_: Format,
+    repair: bool = False,
+    columns: Mapping[str, str] | None = None,
+) -> Table:
     """Return a CSV, JSON, JSONL or XLSX file as a table; its content says which it is.
+
+    `columns` names the header of a column where somebody has said which it is.
 
     With `repair`, characters that no text can have become U+FFFD, and the notes count them.
     Raises `ImportRefused` for a file without such a table, or without a column that it needs.
@@ -61,12 +71,14 @@ def read_table(content: bytes, *, name: str, format_: Format, repair: bool = Fal
             problems.add(0, "", message, _("Choose the file with the rows."))
         problems.refuse()
     before = len(problems.found)
-    header = match(source.headers, format_, line=source.line, problems=problems)
+    header = match(source.headers, format_, line=source.line, problems=problems, chosen=columns)
     problems.notes += header.notes
     found = ", ".join(f"«{one}»" for one in source.headers if one.strip())
     remedy = _("Columns found: %s.") % found
     for column in missing(header, format_):
         problems.add(source.line, column.name, _("This column is missing."), remedy)
+        problems.columns.append(column.name)
+        problems.headers = [one for one in source.headers if one.strip()]
     if len(problems.found) > before:  # nothing can be said of rows whose columns are not known
         problems.refuse()
     return Table(source, header, problems, format_, repair=repair)

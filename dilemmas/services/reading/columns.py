@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
@@ -64,8 +64,17 @@ def fold(name: str) -> str:
     return _BETWEEN.sub("_", text.strip().casefold()).strip("_")
 
 
-def match(written: Sequence[str], format_: Format, *, line: int, problems: Problems) -> Header:
+def match(
+    written: Sequence[str],
+    format_: Format,
+    *,
+    line: int,
+    problems: Problems,
+    chosen: Mapping[str, str] | None = None,
+) -> Header:
     """Match headers to columns by name. A header that could be two things is a problem.
+
+    `chosen` says of a column which header somebody has named for it; it comes before any name.
 
     Exact names come first; then the same name in other capitals or spacing, and other names that
     are in use for it, both of which are said.
@@ -76,8 +85,17 @@ def match(written: Sequence[str], format_: Format, *, line: int, problems: Probl
     by_fold |= {fold(column.name): column for column in format_.columns}
     names = [name.strip("\ufeff \t\r\n") for name in written]
     loose: dict[str, list[int]] = {}
+    by_choice = {header_: column for column, header_ in (chosen or {}).items() if header_}
     for index, name in enumerate(names):
-        if not name:
+        if name in by_choice and by_choice[name] in by_name:
+            column = by_name[by_choice.pop(name)]
+            header.columns[index] = column
+            problems.written[column.name] = name
+            header.notes.append(
+                _("The column %(written)s was read as «%(name)s».")
+                % {"written": f"«{name}»", "name": column.name}
+            )
+        elif not name:
             header.nameless.append(index)
         elif name in by_name and by_name[name] not in header.columns.values():
             header.columns[index] = by_name[name]

@@ -37,7 +37,8 @@ class Problem:
 class ImportRefused(Exception):
     """Nothing was written. `problems` are the first of `count` things that are wrong, line by line.
 
-    `notes` say how the file was read: a wrong guess may be what is behind the problems.
+    `notes` say how the file was read: a wrong guess may be what is behind the problems. `columns`
+    are needed and were not found among the `headers`: somebody may say which is which.
     """
 
     def __init__(
@@ -48,12 +49,15 @@ class ImportRefused(Exception):
         notes: Sequence[str] = (),
         left_out: int = 0,
         kinds: Iterable[str] = (),
+        columns: Sequence[str] = (),
+        headers: Sequence[str] = (),
     ) -> None:
         self.problems = sorted(problems, key=lambda problem: (problem.file, problem.line))
         self.count = len(self.problems) + left_out
         super().__init__(f"{self.count} problems")
         self.name = name
         self.notes = list(notes)
+        self.columns, self.headers = list(columns), list(headers)
         self._kinds = {problem.kind for problem in self.problems}.union(kinds)
 
     def lines(self) -> list[str]:
@@ -83,6 +87,8 @@ class Problems:
     notes: list[str] = field(default_factory=list)
     unit: str = "line"
     written: dict[str, str] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)  # needed, and not found
+    headers: list[str] = field(default_factory=list)  # as they stand in the file
 
     def add(
         self, line: int, column: str, message: str, remedy: str = "", *, kind: str = ""
@@ -103,6 +109,8 @@ class Problems:
                 notes=self.notes,
                 left_out=self.left_out,
                 kinds=self.kinds,
+                columns=self.columns,
+                headers=self.headers,
             )
 
 

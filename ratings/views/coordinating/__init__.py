@@ -1,6 +1,6 @@
 """The coordinator's desk: set a panel up, watch it, close it, publish it. No score before closing."""
 
-from ratings.views.coordinating.desk import audit, new_panel, overview, panels
+from ratings.views.coordinating.desk import audit, audit_file, new_panel, overview, panels
 from ratings.views.coordinating.ordering import order
 from ratings.views.coordinating.people import clarify, judges, preview_mail, resend, revoke
 from ratings.views.coordinating.registering import plan, protocol, registration, registration_json
@@ -17,6 +17,7 @@ from ratings.views.coordinating.texts import blind_one, blinding
 
 __all__ = [
     "audit",
+    "audit_file",
     "blind_one",
     "blinding",
     "clarify",

@@ -1,19 +1,22 @@
 """Which panels there are, where one of them stands and what comes next, and its record."""
 
+import csv
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dilemmas.models import ResponseSet
 from ratings import words
 from ratings.forms.coordinating import PanelForm
-from ratings.models import Panel
+from ratings.models import AuditEvent, Panel
 from ratings.models.people import Role
 from ratings.permissions import owner_only, panel_for, writes_rubrics
 from ratings.services import audit as audit_service
@@ -155,9 +158,25 @@ def _checklist(
 
 @require_safe
 def audit(request: PersonRequest, slug: str) -> HttpResponse:
+    """Who did what when; by kind, person and day; the whole of it as a file."""
     panel = panel_for(request.user, slug, "audit")
-    newest = panel.events.order_by("-number")[:SHOWN_EVENTS]
     codes = dict(panel.judges.exclude(user=None).values_list("user__opaque_id", "code"))
+    events = panel.events.order_by("-number")
+    asked = {
+        key: request.GET.get(key, "").strip()[:64] for key in ("kind", "who", "since", "until")
+    }
+    if asked["kind"]:
+        events = events.filter(kind=asked["kind"])
+    if asked["who"]:
+        ids = [opaque for opaque, code in codes.items() if code == asked["who"]]
+        events = events.filter(actor__in=ids) if ids else events.filter(actor=asked["who"])
+    since, until = parse_date(asked["since"] or "-"), parse_date(asked["until"] or "-")
+    if since:
+        events = events.filter(at__date__gte=since)
+    if until:
+        events = events.filter(at__date__lte=until)
+    kinds = panel.events.values_list("kind", flat=True).distinct().order_by("kind")
+    people = panel.events.exclude(actor="").values_list("actor", flat=True).distinct()
     context = {
         "panel": panel,
         "events": [
@@ -167,11 +186,48 @@ def audit(request: PersonRequest, slug: str) -> HttpResponse:
                 "who": codes.get(event.actor, event.actor[:8]),
                 "details": json.loads(event.payload),
             }
-            for event in newest
+            for event in events[:SHOWN_EVENTS]
         ],
-        "total": panel.events.count(),
+        "kinds": [(kind, words.EVENTS.get(kind, kind)) for kind in kinds],
+        "people": sorted((codes.get(one, one[:8]), codes.get(one, one)) for one in people),
+        "asked": asked,
+        "total": events.count(),
         "shown": SHOWN_EVENTS,
         "broken": audit_service.broken_at(panel),
         "runs": request.user.memberships.filter(panel=panel, role=Role.COORDINATOR).exists(),
     }
     return render(request, "ratings/coordinating/audit.html", context)
+
+
+@require_safe
+def audit_file(request: PersonRequest, slug: str, ending: str) -> StreamingHttpResponse:
+    """The whole chain, oldest first, with its hashes: enough to verify it elsewhere."""
+    panel = panel_for(request.user, slug, "audit")
+    events = panel.events.order_by("number").iterator(chunk_size=2_000)
+    columns = ("number", "at", "actor", "kind", "payload", "previous", "sha256")
+
+    def values(event: AuditEvent) -> list[Any]:
+        return [event.at.isoformat() if key == "at" else getattr(event, key) for key in columns]
+
+    def as_csv() -> Iterator[str]:
+        writer = csv.writer(_Echo())
+        yield writer.writerow(columns)
+        for event in events:
+            yield writer.writerow(values(event))
+
+    def as_lines() -> Iterator[str]:
+        for event in events:
+            row = dict(zip(columns, values(event), strict=True))
+            yield json.dumps(row, ensure_ascii=False) + "\n"
+
+    lines, kind = (
+        (as_csv(), "text/csv") if ending == "csv" else (as_lines(), "application/x-ndjson")
+    )
+    response = StreamingHttpResponse(lines, content_type=f"{kind}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-audit.{ending}"'
+    return response
+
+
+class _Echo:
+    def write(self, text: str) -> str:
+        return text

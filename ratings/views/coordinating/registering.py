@@ -17,6 +17,7 @@ from ratings import tasks, words
 from ratings.agreement.matrix import MatrixError
 from ratings.forms.coordinating import DepositForm, ProtocolForm
 from ratings.models import Job, Panel
+from ratings.models.people import Role
 from ratings.permissions import panel_for
 from ratings.reports.render import rule
 from ratings.services import planning, protocols, registering
@@ -41,7 +42,14 @@ def protocol(request: PersonRequest, slug: str) -> HttpResponse:
             "contrasts": "\n".join(f"{a} - {b}" for a, b in document["contrasts"]),
         }
     )
-    form = ProtocolForm(request.POST or None, initial=initial, conditions=labels)
+    over = Panel.objects.for_member(request.user, Role.COORDINATOR).exclude(pk=panel.pk)
+    rounds = over.filter(state__in=(Panel.State.CLOSED, Panel.State.PUBLISHED))
+    form = ProtocolForm(
+        request.POST or None,
+        initial=initial,
+        conditions=labels,
+        rounds=list(rounds.values_list("slug", "title")),
+    )
     frozen = panel.state != Panel.State.DRAFT
     if request.method == "POST" and form.is_valid():
         try:
