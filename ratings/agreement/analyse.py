@@ -1,6 +1,8 @@
 """Agreement on every criterion, with its uncertainty: the part that a report keeps."""
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +15,7 @@ from ratings.agreement.coefficients import (
     Drawn,
     Estimates,
     Weighted,
+    Weighting,
     Without,
     cohen,
     everything,
@@ -24,12 +27,15 @@ from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.pairs import WEIGHTS
 from ratings.agreement.resampling import (
     BLOCK,
-    draw_weights,
+    Block,
+    blocks,
+    jackknife_bound,
     jackknife_interval,
     lower_bound,
     percentile_interval,
 )
 from ratings.agreement.results import (
+    BOUND_BY_JACKKNIFE,
     LISTWISE,
     Coefficient,
     CriterionAgreement,
@@ -45,7 +51,8 @@ Found = dict[Any, Estimates]
 # With three clusters one draw in nine holds a single one of them, so that the 5 % point of the
 # draws, and the 2.5 % point, would be one cluster's own figure; with four it is one in 64.
 SMALLEST_RESAMPLED = 4
-LEAVE_ONE_OUT = tuple(COEFFICIENTS)
+_MANY_PAIRS = 100  # of raters, over all criteria
+_AT_ONCE = 2  # blocks that one thread evaluates together: more no longer fit the cache
 
 
 def analyse(
@@ -81,7 +88,7 @@ def evaluate(
     seed : int
         As registered in the protocol.
     progress : callable (done, of), optional
-        Called after every 500 draws.
+        Called after every 1,000 draws.
 
     Raises
     ------
@@ -101,9 +108,26 @@ def evaluate(
 
 def point_estimates(matrix: RatingMatrix, keys: Sequence[str]) -> dict[str, float | None]:
     """Return coefficients without intervals; None where undefined."""
-    sums = Weighted.of(sum_table(matrix, sorted(set(matrix.clusters))), everything)
+    return _plain_values(sum_table(matrix, sorted(set(matrix.clusters))), keys)
+
+
+def _plain_values(
+    table: SumTable, keys: Sequence[str] = tuple(COEFFICIENTS)
+) -> dict[str, float | None]:
+    sums = Weighted.of(table, everything)
     found = {key: COEFFICIENTS[key](sums) for key in keys}
     return {key: float(one.values[0]) if one.defined[0] else None for key, one in found.items()}
+
+
+def one_coefficient(table: SumTable, key: str, drawn: Estimates | None) -> Coefficient:
+    """Return a coefficient as a report has it, over draws that were made; without any, no interval.
+
+    For searches and simulations: nothing is compared with a library.
+    """
+    functions = {key: COEFFICIENTS[key]}
+    point = functions[key](Weighted.of(table, everything))
+    without = _without_each(table, functions) if drawn is not None and point.defined[0] else {}
+    return _coefficient(key, point, without.get(key), drawn, table)
 
 
 def cluster_labels(matrices: Mapping[str, RatingMatrix]) -> list[str]:
@@ -118,6 +142,7 @@ def bootstrap(
     draws: int,
     seed: int,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> dict[str, Found]:
     """Return coefficients over bootstrap draws, the same draws for all tables.
 
@@ -125,24 +150,51 @@ def bootstrap(
     ----------
     tables : mapping of criterion to SumTable, all over the same clusters
     functions : mapping of criterion to its functions by key
+    workers : int, optional
+        Threads; without it as many as there are processors, or one for small tables. Estimates do
+        not depend on it.
     """
-    parts: dict[str, dict[Any, list[Estimates]]] = {
-        name: {key: [] for key in wanted} for name, wanted in functions.items()
-    }
     clusters = next(iter(tables.values())).n_clusters if tables else 0
-    done = 0
-    for weights in draw_weights(clusters, draws=draws, seed=seed) if clusters else ():
-        for name, table in tables.items():
-            sums = Weighted.of(table, Drawn(weights))
-            for key, function in functions[name].items():
-                parts[name][key].append(_plain(function(sums)))
-        done += len(weights)
-        if progress is not None:
-            progress(done, draws)
+
+    def evaluated(some: Sequence[Block]) -> dict[str, Found]:
+        weights = np.concatenate([block.weights(clusters) for block in some])
+        return {
+            name: _found(table, Drawn(weights), functions[name]) for name, table in tables.items()
+        }
+
+    parts: list[dict[str, Found]] = []
+    done, todo = 0, blocks(draws=draws, seed=seed) if clusters else []
+    groups = [todo[start : start + _AT_ONCE] for start in range(0, len(todo), _AT_ONCE)]
+    workers = workers or _threads(tables.values())
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            results = pool.map(evaluated, groups) if workers > 1 else map(evaluated, groups)
+            for group, found in zip(groups, results, strict=True):
+                parts.append(found)
+                done += sum(block.rows for block in group)
+                if progress is not None:
+                    progress(done, draws)
+        finally:
+            pool.shutdown(cancel_futures=True)
     return {
-        name: {key: _joined(found) for key, found in by_key.items()}
-        for name, by_key in parts.items()
+        name: {key: _joined([part[name][key] for part in parts]) for key in wanted}
+        for name, wanted in functions.items()
     }
+
+
+def _threads(tables: Iterable[SumTable]) -> int:
+    """Return how many threads pay: numpy lets others work while it is at the sums over pairs.
+
+    Where there are few pairs, Python's own part of the work, one thread at a time, is the larger.
+    """
+    if sum(len(table.pairs) for table in tables) < _MANY_PAIRS:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _found(table: SumTable, weighting: Weighting, functions: Functions) -> Found:
+    sums = Weighted.of(table, weighting)
+    return {key: _plain(function(sums)) for key, function in functions.items()}
 
 
 def _points(table: SumTable) -> Found:
@@ -189,8 +241,8 @@ def _criterion(
         coefficients={key: made[key] for key in COEFFICIENTS},
         pairs={pair.key: pair for pair in _pairs(matrix, table)},
         leave_one_out={
-            rater: point_estimates(matrix.without_rater(rater), LEAVE_ONE_OUT)
-            for rater in table.raters
+            rater: _plain_values(table.without_rater(place))
+            for place, rater in enumerate(table.raters)
         },
         specific=_by_level(matrix, table, made),
         silent_raters=tuple(r for r in matrix.raters if r not in table.raters),
@@ -211,12 +263,11 @@ def _by_level(
 
 
 def _without_each(table: SumTable, functions: Functions) -> Found:
-    parts: dict[Any, list[Estimates]] = {key: [] for key in functions}
-    for first in range(0, table.n_clusters if functions else 0, BLOCK):
-        sums = Weighted.of(table, Without(first, min(first + BLOCK, table.n_clusters)))
-        for key, function in functions.items():
-            parts[key].append(_plain(function(sums)))
-    return {key: _joined(found) for key, found in parts.items()}
+    parts = [
+        _found(table, Without(first, min(first + BLOCK, table.n_clusters)), functions)
+        for first in range(0, table.n_clusters if functions else 0, BLOCK)
+    ]
+    return {key: _joined([part[key] for part in parts]) for key in functions}
 
 
 def _coefficient(
@@ -248,12 +299,17 @@ def _coefficient(
         return Coefficient(key=key, estimate=estimate, **counts)
     defined = drawn.values[drawn.defined]
     undefined_draws = len(drawn.values) - len(defined)
+    replicates = Estimates(without.values[active], without.codes[active])
     return Coefficient(
         key=key,
         estimate=estimate,
-        ci95=jackknife_interval(estimate, Estimates(without.values[active], without.codes[active])),
+        ci95=jackknife_interval(estimate, replicates),
         percentile95=percentile_interval(defined),
-        lower95=lower_bound(defined, undefined_draws),
+        lower95=(
+            jackknife_bound(estimate, replicates)
+            if key in BOUND_BY_JACKKNIFE
+            else lower_bound(defined, undefined_draws)
+        ),
         draws=len(drawn.values),
         undefined_draws=undefined_draws,
         **counts,

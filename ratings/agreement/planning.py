@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 
 from ratings.agreement import libraries
 from ratings.agreement.affinity import POWER, least_detectable
+from ratings.agreement.analyse import one_coefficient
 from ratings.agreement.clustered import coefficient
 from ratings.agreement.coefficients import (
     COEFFICIENTS,
-    REASON_OF_CODE,
     Drawn,
-    Estimates,
     Weighted,
-    Without,
     everything,
 )
 from ratings.agreement.latent import Design, Population, noise_for, simulated
 from ratings.agreement.matrix import RatingMatrix
-from ratings.agreement.resampling import draw_weights, jackknife_interval, lower_bound
+from ratings.agreement.resampling import draw_weights
 from ratings.agreement.sums import sum_table
 
 Array = NDArray[np.float64]
@@ -360,25 +358,13 @@ def _outcome(
     table: RatingMatrix, key: str, weights: Array, design: Design
 ) -> tuple[Outcome, float | None]:
     """Return what a report would say of one table, and its interval's half-width."""
-    clusters = sorted(set(table.clusters))
-    sums = sum_table(table, clusters)
-    function = COEFFICIENTS[key]
-    point = function(Weighted.of(sums, everything))
-    undefined = REASON_OF_CODE.get(int(point.codes[0]))
-    estimate = None if undefined else float(point.values[0])
-    lower, half = None, None
-    if estimate is not None:
-        drawn = function(Weighted.of(sums, Drawn(weights)))
-        defined = drawn.values[drawn.defined]
-        lower = lower_bound(defined, len(drawn.values) - len(defined))
-        active = sums.column("paired_units") > 0
-        left = function(Weighted.of(sums, Without(0, len(clusters))))
-        interval = jackknife_interval(estimate, Estimates(left.values[active], left.codes[active]))
-        half = None if interval is None else (interval[1] - interval[0]) / 2
+    sums = sum_table(table, sorted(set(table.clusters)))
+    found = one_coefficient(sums, key, COEFFICIENTS[key](Weighted.of(sums, Drawn(weights))))
+    half = None if found.ci95 is None else (found.ci95[1] - found.ci95[0]) / 2
     outcome = Outcome(
-        estimate=estimate,
-        lower95=lower,
-        undefined=undefined,
+        estimate=found.estimate,
+        lower95=found.lower95,
+        undefined=found.undefined,
         required=design.dilemmas * design.responses * design.per_response,
         rated=int(table.present.sum()),
         varies=table.varies,

@@ -8,6 +8,7 @@ whatever the number of workers, and the same for all criteria and coefficients. 
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +25,43 @@ BLOCK = 500
 def draw_weights(clusters: int, *, draws: int, seed: int) -> Iterator[Array]:
     """Yield blocks of how often each draw holds each cluster, shape (<= 500, clusters).
 
-    Each draw holds `clusters` clusters, drawn with replacement. An index is the upper half of a
-    32-bit number times the number of clusters: its bias is below clusters / 2**32.
-
     >>> [block.sum(axis=1).tolist() for block in draw_weights(4, draws=3, seed=1)]
     [[4.0, 4.0, 4.0]]
     """
-    blocks = math.ceil(draws / BLOCK)
-    for number, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
-        rows = min(BLOCK, draws - number * BLOCK)
-        words = np.random.PCG64(child).random_raw((rows * clusters + 1) // 2)
-        halves = np.empty(2 * len(words), dtype=np.uint64)
-        halves[0::2], halves[1::2] = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
-        chosen = (halves[: rows * clusters] * np.uint64(clusters)) >> np.uint64(32)
-        flat = chosen.astype(np.int64) + np.repeat(np.arange(rows) * clusters, clusters)
-        counts = np.bincount(flat, minlength=rows * clusters)
-        yield counts.reshape(rows, clusters).astype(np.float64)
+    for block in blocks(draws=draws, seed=seed):
+        yield block.weights(clusters)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Up to 500 draws, which depend on their own seed alone."""
+
+    seed: np.random.SeedSequence
+    rows: int
+
+    def weights(self, clusters: int) -> Array:
+        """Return how often each draw holds each cluster, shape (rows, clusters).
+
+        Each draw holds `clusters` clusters, drawn with replacement. An index is the upper
+        half of a 32-bit number times the number of clusters: its bias is below clusters / 2**32.
+        """
+        size = self.rows * clusters
+        words = np.random.PCG64(self.seed).random_raw((size + 1) // 2)
+        # The lower half of each word comes first, on any machine.
+        halves = words.astype("<u8", copy=False).view("<u4")[:size].astype(np.uint64)
+        chosen = (halves * np.uint64(clusters)) >> np.uint64(32)
+        flat = chosen.astype(np.int64).reshape(self.rows, clusters)
+        flat += np.arange(self.rows)[:, np.newaxis] * clusters
+        counts = np.bincount(flat.ravel(), minlength=size)
+        return np.asarray(counts.reshape(self.rows, clusters).astype(np.float64))
+
+
+def blocks(*, draws: int, seed: int) -> list[Block]:
+    """Return the blocks that make up so many draws; fewer draws are the first of more."""
+    children = np.random.SeedSequence(seed).spawn(math.ceil(draws / BLOCK))
+    return [
+        Block(child, min(BLOCK, draws - number * BLOCK)) for number, child in enumerate(children)
+    ]
 
 
 def percentile_interval(values: Array) -> Interval | None:
@@ -79,6 +101,15 @@ def jackknife_interval(estimate: float, replicates: Estimates) -> Interval | Non
     return _around(estimate, replicates.values * (clusters - 1), clusters)
 
 
+def jackknife_bound(estimate: float, replicates: Estimates) -> float | None:
+    """Return the one-sided 95 % lower bound from the same replicates, with the same t."""
+    clusters = len(replicates.values)
+    if clusters < 2 or not replicates.defined.all():
+        return None
+    error = _standard_error(replicates.values * (clusters - 1), clusters)
+    return estimate - libraries.t_quantile(0.95, clusters - 1) * error
+
+
 def mean_interval(differences: Array) -> Interval | None:
     """Return the t(K - 1) interval of a mean over clusters; None with fewer than two."""
     clusters = len(differences)
@@ -89,7 +120,10 @@ def mean_interval(differences: Array) -> Interval | None:
 
 
 def _around(estimate: float, pseudo: Array, clusters: int) -> Interval:
-    squares = float(((pseudo - pseudo.mean()) ** 2).sum())
-    error = math.sqrt(squares / (clusters * (clusters - 1)))
-    half = libraries.t_quantile(0.975, clusters - 1) * error
+    half = libraries.t_quantile(0.975, clusters - 1) * _standard_error(pseudo, clusters)
     return estimate - half, estimate + half
+
+
+def _standard_error(pseudo: Array, clusters: int) -> float:
+    squares = float(((pseudo - pseudo.mean()) ** 2).sum())
+    return math.sqrt(squares / (clusters * (clusters - 1)))

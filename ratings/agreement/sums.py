@@ -7,7 +7,7 @@ grid on which sums are exact. So totals are the same to the last bit in any sequ
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -84,6 +84,22 @@ class SumTable:
     levels: Array
     declared: Array
     step: float
+
+    def without_rater(self, place: int) -> "SumTable":
+        """Return the table without one rater, summed over all clusters at once.
+
+        What two raters share does not depend on a third, so the pairs' sums are taken over.
+        """
+        kept = [number for number, pair in enumerate(self.pairs) if place not in pair]
+        table = replace(
+            self,
+            codes=np.delete(self.codes, place, axis=0),
+            cluster=np.zeros_like(self.cluster),
+            n_clusters=1,
+            raters=self.raters[:place] + self.raters[place + 1 :],
+        )
+        table.__dict__["pair_sums"] = self.pair_sums[:, kept]
+        return table
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -261,10 +277,9 @@ class SumTable:
     def _counts(self) -> Array:
         """Ratings of each unit at each level, shape (levels, units)."""
         n_units, n_levels = len(self.cluster), len(self.levels)
-        rater, unit = np.nonzero(self.codes >= 0)
-        keys = self.codes[rater, unit] * n_units + unit
-        counts = np.bincount(keys, minlength=n_levels * n_units)
-        return counts.reshape(n_levels, n_units).astype(np.float64)
+        keys = (self.codes + 1) * n_units + np.arange(n_units)  # what is missing comes first
+        counts = np.bincount(keys.ravel(), minlength=(n_levels + 1) * n_units)
+        return counts[n_units:].reshape(n_levels, n_units).astype(np.float64)
 
     @cached_property
     def _starts(self) -> tuple[Ints, Ints]:
@@ -281,15 +296,15 @@ class SumTable:
         return summed
 
     def _rater_levels(self, wanted: NDArray[np.bool_]) -> Array:
-        n_levels = len(self.levels)
-        rater, unit = np.nonzero((self.codes >= 0) & wanted)
-        return self._counted(rater * n_levels + self.codes[rater, unit], self.cluster[unit])
-
-    def _counted(self, rows: Ints, cluster: Ints) -> Array:
-        """Count by row (rater and level) and cluster."""
-        width = len(self.raters) * len(self.levels)
-        counted = np.bincount(rows * self.n_clusters + cluster, minlength=width * self.n_clusters)
-        return counted.reshape(width, self.n_clusters).astype(np.float64)
+        """Count by rater and level (the rows, raters outermost) and cluster."""
+        n_raters, n_levels = len(self.raters), len(self.levels)
+        first = np.arange(n_raters)[:, np.newaxis] * (n_levels + 1)
+        codes, cluster = self.codes[:, wanted], self.cluster[wanted]
+        keys = (first + codes + 1) * self.n_clusters + cluster  # what is missing comes first
+        size = n_raters * (n_levels + 1) * self.n_clusters
+        counted = np.bincount(keys.ravel(), minlength=size).astype(np.float64)
+        by_rater = counted.reshape(n_raters, n_levels + 1, self.n_clusters)[:, 1:]
+        return by_rater.reshape(n_raters * n_levels, self.n_clusters)
 
     @cached_property
     def _cells(self) -> tuple[Array, Ints]:

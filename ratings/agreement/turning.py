@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted, everything
+from ratings.agreement.analyse import bootstrap, one_coefficient
+from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted
 from ratings.agreement.matrix import RatingMatrix
-from ratings.agreement.resampling import draw_weights, lower_bound
 from ratings.agreement.sums import sum_table
 
 Array = NDArray[np.float64]
@@ -45,20 +45,13 @@ class Fills:
 
 def measure(matrix: RatingMatrix, key: str, *, draws: int, seed: int) -> Measured:
     """Return one coefficient with the report's lower bound; without draws only the estimate."""
-    clusters = sorted(set(matrix.clusters))
-    table = sum_table(matrix, clusters)
-    point = COEFFICIENTS[key](Weighted.of(table, everything))
-    if not point.defined[0]:
-        return Measured(None, None)
-    estimate = float(point.values[0])
-    if not draws or len(clusters) < 2:
-        return Measured(estimate, None)
-    blocks = [
-        COEFFICIENTS[key](Weighted.of(table, Drawn(weights)))
-        for weights in draw_weights(len(clusters), draws=draws, seed=seed)
-    ]
-    values = np.concatenate([one.values[one.defined] for one in blocks])
-    return Measured(estimate, lower_bound(values, draws - len(values)))
+    table = sum_table(matrix, sorted(set(matrix.clusters)))
+    drawn = None
+    if draws:
+        functions = {"": {key: COEFFICIENTS[key]}}
+        drawn = bootstrap({"": table}, functions, draws=draws, seed=seed)[""][key]
+    found = one_coefficient(table, key, drawn)
+    return Measured(found.estimate, found.lower95)
 
 
 def fills(matrix: RatingMatrix, owed: Mask, key: str, *, draws: int, seed: int) -> Fills:

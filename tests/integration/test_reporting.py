@@ -7,6 +7,7 @@ import json
 import re
 from datetime import timedelta
 
+import krippendorff
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -70,6 +71,22 @@ def test_report_is_asked_for_waited_for_and_read():
     page = text_of(client.get(address))
     assert "Requirement met." in page
     assert "(Fleiss&#x27; kappa, unweighted ≥ 0.60)" in page
+
+
+def test_report_is_refused_where_a_library_says_otherwise(monkeypatch, capsys):
+    cast = closed_cast(agreeing)
+    right = krippendorff.alpha
+    monkeypatch.setattr(krippendorff, "alpha", lambda **named: right(**named) + 2e-9)
+    client, address = as_(cast.coordinator), f"/report/{cast.panel.slug}/"
+    client.post(f"{address}compute/")
+    job = cast.panel.jobs.get(kind="report")
+    while jobs.run(job_id=job.pk, works=tasks.WORKS):
+        pass
+    job.refresh_from_db()
+    assert job.state == "failed" and "the engine gives" in job.message
+    assert not Report.objects.exists()
+    page = text_of(client.get(address))
+    assert "The report could not" in page and "the engine gives" in page
 
 
 def test_second_report_needs_a_reason():

@@ -3,14 +3,18 @@
 import doctest
 import importlib
 import math
+from contextlib import nullcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ratings import agreement
 from ratings.agreement.analyse import evaluate, point_estimates
 from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Weighted, Without
 from ratings.agreement.crosscheck import EngineDisagreement, check_coefficient, check_pairs
@@ -62,9 +66,14 @@ def test_engine_equals_the_definition_and_the_libraries(units: Units) -> None:
         assert (one.estimate is None) == (one.undefined is not None)
 
 
-@pytest.mark.parametrize(
-    "module", ["coefficients", "matrix", "pairs", "resampling", "results", "variance"]
-)
+WITH_EXAMPLES = [
+    path.stem
+    for path in sorted(Path(agreement.__file__).parent.glob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_in_docstrings(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"ratings.agreement.{module}"))
     assert found.attempted and not found.failed
@@ -205,6 +214,20 @@ def test_weighted_sums_equal_the_repeated_data(units: Units, seed: int) -> None:
         assert not np.isnan(found.values).any()
 
 
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_leaving_out_a_rater_equals_the_data_without_him(units: Units) -> None:
+    matrix = matrix_of(units)
+    found = evaluate({"score": matrix}, draws=0, seed=1)["score"].leave_one_out
+    for place, rater in enumerate(matrix.raters):
+        if rater in found:  # else he rated nothing
+            rest: Units = [unit[:place] + unit[place + 1 :] for unit in units]
+            for key, exact in every_coefficient(rest, SCALE).items():
+                assert agrees(found[rater][key], exact), (key, rater)
+            again = point_estimates(matrix.without_rater(rater), KEYS)
+            assert found[rater] == again  # to the last bit
+
+
 def test_leaving_out_a_cluster_equals_the_data_without_it() -> None:
     units: Units = [[0, 1, 1], [2, 2, 4], [4, 4, None], [0, 0, 1], [1, 2, 2], [4, 2, 4]]
     matrix = matrix_of(units)
@@ -298,6 +321,17 @@ def test_disagreeing_library_refuses_the_report() -> None:
     )
     with pytest.raises(EngineDisagreement, match="linear"):
         check_pairs(matrix, [wrong])
+
+
+@pytest.mark.parametrize(("off", "is_refused"), [(2e-9, True), (5e-10, False), (math.nan, True)])
+def test_nothing_is_evaluated_where_a_library_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, off: float, is_refused: bool
+) -> None:
+    right = krippendorff.alpha
+    monkeypatch.setattr(krippendorff, "alpha", lambda **named: right(**named) + off)
+    expected = pytest.raises(EngineDisagreement) if is_refused else nullcontext()
+    with expected:
+        evaluate({"s": matrix_of([[0, 1], [2, 2], [4, 4]])}, draws=0, seed=1)
 
 
 # Three judges, ten responses; each string is one response.

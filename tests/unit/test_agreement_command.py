@@ -1,7 +1,13 @@
 """`manage.py agreement`: a table of ratings in, figures or one sentence out; never a database."""
 
+import io
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
+import krippendorff
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -9,6 +15,7 @@ from django.core.management.base import CommandError
 from ratings.agreement.reading import Names, parse_scale, read_table
 from ratings.agreement.results import KEYS
 
+ROOT = Path(__file__).resolve().parents[2]
 LONG = """item_id,prompt_id,rater_id,criterion,score
 i1,p1,ann,clarity,0
 i1,p1,bob,clarity,0
@@ -41,10 +48,10 @@ COHEN, ALPHA = 14 / 19, 1 - 9 / 37
 def run(tmp_path, capsys):
     """Run the command on a text; return what it printed, and what it noted."""
 
-    def act(text: str, *options: str, scale: str = "0-3", encoding: str = "utf-8"):
+    def act(text: str, *options: str, scale: str = "0-3", encoding: str = "utf-8", **streams):
         path = tmp_path / "ratings.csv"
         path.write_bytes(text.encode(encoding))
-        call_command("agreement", str(path), "--scale", scale, *options)
+        call_command("agreement", str(path), "--scale", scale, *options, **streams)
         return capsys.readouterr()
 
     return act
@@ -156,6 +163,48 @@ def test_file_that_is_not_there_and_options_that_make_no_sense(run, tmp_path):
     assert error.value.returncode == 64 and "No such file" in str(error.value)
     assert "Draws" in refused(run, LONG, "--draws", "-1")
     assert "level" in refused(run, LONG, scale="good,bad")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_takes_long_shows_how_far_it_is_on_a_terminal_alone(run):
+    rows = [f"{u},c{u % 9},{r},{(u * 7 + r) % 4}" for u in range(100_000) for r in (1, 2)]
+    text = "\n".join(["item_id,prompt_id,rater_id,score", *rows])
+    terminal, file = Terminal(), io.StringIO()
+    run(text, "--draws", "2000", "--json", stderr=terminal)
+    steps = terminal.getvalue().split("\r")
+    assert steps[1] == f"[{'#' * 20}{' ' * 20}] 1,000 of 2,000 draws "
+    assert f"[{'#' * 40}] 2,000 of 2,000 draws" in steps[2]
+    run(text, "--draws", "1000", "--json", stderr=file)
+    run(LONG, "--draws", "1000", "--json", stderr=(short := Terminal()))
+    assert file.getvalue() == short.getvalue() == ""
+
+
+def test_library_that_says_otherwise_ends_it(run, monkeypatch):
+    right = krippendorff.alpha
+    monkeypatch.setattr(krippendorff, "alpha", lambda **named: right(**named) + 2e-9)
+    assert "the engine gives" in refused(run, LONG)
+
+
+def test_runs_without_settings_of_any_kind_and_leaves_no_database(tmp_path):
+    """As on a bare clone: nothing in the environment; the exit code and the stream are the real ones."""
+    (tmp_path / "good.csv").write_text(LONG)
+    (tmp_path / "bad.csv").write_text(LONG.replace("i4,p2,bob,clarity,2", "i4,p2,bob,clarity,9"))
+    ran = {
+        name: subprocess.run(
+            [sys.executable, ROOT / "manage.py", "agreement", f"{name}.csv", "--scale", "0-3"],
+            cwd=tmp_path, env={"PATH": os.defpath}, capture_output=True, text=True, check=False,
+        )
+        for name in ("good", "bad")
+    }  # fmt: skip
+    assert (ran["good"].returncode, ran["good"].stderr) == (0, "")
+    assert "clarity: 6 units, 2 raters, 11 ratings" in ran["good"].stdout
+    assert (ran["bad"].returncode, ran["bad"].stdout) == (64, "")
+    assert "Row 9 (unit i4, rater bob) has the score 9" in ran["bad"].stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "good.csv"]
 
 
 def test_scales_are_ranges_or_lists():

@@ -7,17 +7,18 @@ import sys
 import numpy as np
 import pytest
 
-from ratings.agreement.analyse import analyse, evaluate
+from ratings.agreement.analyse import analyse, bootstrap, cluster_labels, evaluate
 from ratings.agreement.coefficients import COEFFICIENTS, Drawn, Estimates, Weighted
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.resampling import (
     draw_weights,
+    jackknife_bound,
     jackknife_interval,
     lower_bound,
     mean_interval,
     percentile_interval,
 )
-from ratings.agreement.results import Undefined
+from ratings.agreement.results import BOUND_BY_JACKKNIFE, KEYS, Undefined
 from ratings.agreement.sums import sum_table
 
 
@@ -64,6 +65,35 @@ def test_estimates_are_the_same_to_the_last_bit_whatever_the_block() -> None:
                 for start in range(0, 700, size)
             ]
             np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_estimates_are_the_same_to_the_last_bit_whatever_the_workers() -> None:
+    matrices = {"one": panel(seed=5), "two": panel(seed=6, gaps=0.3)}
+    tables = {
+        name: sum_table(matrix, cluster_labels(matrices)) for name, matrix in matrices.items()
+    }
+    functions = {name: dict(COEFFICIENTS) for name in tables}
+    alone, *others = (
+        bootstrap(tables, functions, draws=2_300, seed=4, workers=workers) for workers in (1, 2, 7)
+    )
+    for other in others:
+        for name, by_key in alone.items():
+            for key, found in by_key.items():
+                assert found.values.tobytes() == other[name][key].values.tobytes()
+                assert found.codes.tobytes() == other[name][key].codes.tobytes()
+
+
+def test_what_breaks_in_a_worker_is_raised_and_the_others_stop() -> None:
+    matrix, called = panel(), []
+
+    def breaks(sums: Weighted) -> Estimates:
+        called.append(sums)
+        raise ZeroDivisionError
+
+    tables = {"s": sum_table(matrix, sorted(set(matrix.clusters)))}
+    with pytest.raises(ZeroDivisionError):
+        bootstrap(tables, {"s": {"x": breaks}}, draws=50_000, seed=1, workers=2)
+    assert len(called) < 100  # of as many blocks
 
 
 def test_sequence_of_the_data_is_no_matter_to_the_last_bit() -> None:
@@ -118,6 +148,31 @@ def test_jackknife_needs_every_replicate_and_two_clusters() -> None:
     assert jackknife_interval(0.5, Estimates(np.ones(1), codes[:1])) is None
 
 
+def test_jackknife_bound_of_a_mean_is_students() -> None:
+    data = np.array([1.0, 2.0, 4.0, 7.0, 1.5])
+    replicates = np.array([np.delete(data, i).mean() for i in range(5)])
+    found = jackknife_bound(data.mean(), Estimates(replicates, np.zeros(5, dtype=np.int8)))
+    # t with 4 degrees of freedom, one-sided .95: 2.1318 (any printed table)
+    error = data.std(ddof=1) / math.sqrt(5)
+    assert found == pytest.approx(data.mean() - 2.131846786 * error, abs=1e-9)
+    codes = np.array([0, 0, 1, 0, 0], dtype=np.int8)
+    assert jackknife_bound(data.mean(), Estimates(replicates, codes)) is None
+
+
+def test_bound_is_the_jackknifes_where_the_coverage_study_says_so() -> None:
+    found = evaluate({"s": panel()}, draws=1_000, seed=1)["s"].coefficients
+    k = 12
+    for key in KEYS:
+        one = found[key]
+        assert one.estimate is not None and one.ci95 is not None and one.lower95 is not None
+        half = one.estimate - one.ci95[0]
+        # t with 11 degrees of freedom: .95 and .975 (any printed table)
+        by_jackknife = one.estimate - half * 1.795884819 / 2.200985160
+        is_so = key.startswith(("percent", "gwet"))
+        assert (abs(one.lower95 - by_jackknife) < 1e-9) == is_so, key
+        assert one.n_clusters == k and ("of the jackknife" in one.method) == is_so
+
+
 def test_criterion_with_one_disagreement_counts_its_undefined_draws() -> None:
     rows = [(f"u{n}", r, int(n == 0 and r == "b")) for n in range(6) for r in "ab"]
     matrix = RatingMatrix.from_long(rows, scale=[0, 1])
@@ -170,7 +225,7 @@ def test_shape_of_the_report() -> None:
         "leave_one_out",
     }
     assert set(report["coefficients"]) == set(COEFFICIENTS)
-    for one in report["coefficients"].values():
+    for key, one in report["coefficients"].items():
         assert set(one) == {
             "estimate",
             "undefined",
@@ -181,7 +236,8 @@ def test_shape_of_the_report() -> None:
         }
         assert type(one["estimate"]) is float and type(one["n_units"]) is int
         assert one["ci95"][0] < one["estimate"] < one["ci95"][1]
-        assert one["percentile95"][0] <= one["lower95"] <= one["estimate"]
+        two_sided = one["ci95" if key in BOUND_BY_JACKKNIFE else "percentile95"]
+        assert two_sided[0] < one["lower95"] < one["estimate"]
     assert set(report["pairs"]) == {"ann|bob", "ann|cy", "bob|cy"}
     assert set(report["leave_one_out"]) == {"ann", "bob", "cy"}
 
@@ -195,10 +251,10 @@ def test_nothing_rated_is_undefined_and_no_draws_give_no_bound() -> None:
     assert one["percentile95"] is None and one["lower95"] is None and one["ci95"]
 
 
-def test_progress_is_told_after_each_block() -> None:
+def test_progress_is_told_after_every_thousand() -> None:
     told: list[tuple[int, int]] = []
-    analyse({"s": panel()}, draws=1200, seed=1, progress=lambda *step: told.append(step))
-    assert told == [(500, 1200), (1000, 1200), (1200, 1200)]
+    analyse({"s": panel()}, draws=2_200, seed=1, progress=lambda *step: told.append(step))
+    assert told == [(1000, 2200), (2000, 2200), (2200, 2200)]
 
 
 def test_long_scale_with_gaps_is_feasible() -> None:

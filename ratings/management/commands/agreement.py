@@ -18,6 +18,7 @@ _ROLES = ("unit", "rater", "criterion", "score", "cluster")
 _DRAWS, _MOST_DRAWS = 10_000, 1_000_000
 _SPARSE = 10  # units below which a pair's kappa says little
 _SLOW = 200_000  # ratings from which on it takes long enough to show how far it is
+_BAR = 40  # characters
 _HEADS = ("estimate", "95 % interval", "percentile", "lower bound", "units")
 
 
@@ -89,7 +90,10 @@ class Command(BaseCommand):
             self._print(found, table, options["draws"], options["seed"])
 
     def _progress(self, done: int, of: int) -> None:
-        self.stderr.write(f"\r{done:,} of {of:,} draws ", ending="\n" if done == of else "")
+        bar = "#" * (_BAR * done // of)
+        self.stderr.write(f"\r[{bar:<{_BAR}}] {done:,} of {of:,} draws ", ending="")
+        if done == of:
+            self.stderr.write("\nNow without each rater, and against the libraries …")
         self.stderr.flush()
 
     def _print(
