@@ -86,7 +86,12 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "awb_cache",
-    }
+    },
+    # Parts of pages that are the same for everybody, in the process itself.
+    "pages": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 2000},
+    },
 }
 
 AUTH_USER_MODEL = "accounts.User"

@@ -1,5 +1,6 @@
 """Who sees what in which state. The look-up is the check: what is not yours is not found."""
 
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -124,48 +125,53 @@ def batch_for(user: User, code: str) -> Batch:
 
 def slot_for(user: User, code: str, position: int) -> Slot:
     """Return one of the person's own slots, by batch and position; never by a response."""
-    return _found(_slots(user, code, position).select_related("judge__panel", "judge__user"))
+    return _found(_own(_slots(), user, code, position))
 
 
 def slot_to_read(user: User, code: str, position: int) -> Slot:
     """Return the same with what the rating page shows: draft, rubric, places, news."""
-    return _found(
-        _slots(user, code, position)
+    return _found(_own(_slots_to_read(), user, code, position))
+
+
+def _own(slots: "QuerySet[Slot]", user: User, code: str, position: int) -> "QuerySet[Slot]":
+    return slots.for_judge(user).filter(batch__code=code, position=position)  # type: ignore[attr-defined, no-any-return]
+
+
+# Half of what a look-up costs is writing down its parts; they are the same for everybody.
+@cache
+def _slots() -> "QuerySet[Slot]":
+    consented = Exists(Consent.objects.filter(judge=OuterRef("judge")))
+    return Slot.objects.select_related("judge__panel", "judge__user").annotate(consented=consented)
+
+
+@cache
+def _slots_to_read() -> "QuerySet[Slot]":
+    batch = Slot.objects.filter(batch=OuterRef("batch")).order_by().values("batch")
+    unread = Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
+        readings__judge=OuterRef("judge")
+    )
+    taken_out = Withdrawal.objects.filter(
+        panel=OuterRef("judge__panel"), response=OuterRef("response")
+    )
+    reopened = Reopening.objects.filter(slot=OuterRef("pk")).waiting()  # type: ignore[attr-defined]
+    return (
+        _slots()
         .select_related("batch__rubric_version", "judge__panel__protocol", "judge__user", "draft")
         .annotate(
-            places=Subquery(
-                Slot.objects.filter(batch=OuterRef("batch"))
-                .order_by()
-                .values("batch")
-                .annotate(n=Count("pk"))
-                .values("n")
-            ),
-            reopened=Exists(Reopening.objects.filter(slot=OuterRef("pk")).waiting()),  # type: ignore[attr-defined]
-            taken_out=Exists(
-                Withdrawal.objects.filter(
-                    panel=OuterRef("judge__panel"), response=OuterRef("response")
-                )
-            ),
+            places=Subquery(batch.annotate(n=Count("pk")).values("n")),
+            reopened=Exists(reopened),
+            taken_out=Exists(taken_out),
             practice_left=_PRACTICE_LEFT,
-            unread=Exists(
-                Clarification.objects.filter(panel=OuterRef("judge__panel")).exclude(
-                    readings__judge=OuterRef("judge")
-                )
-            ),
+            unread=Exists(unread),
         )
     )
 
 
-def _slots(user: User, code: str, position: int) -> "QuerySet[Slot]":
-    consented = Exists(Consent.objects.filter(judge=OuterRef("judge")))
-    own = Slot.objects.for_judge(user).filter(batch__code=code, position=position)
-    return own.annotate(consented=consented)
-
-
 def _found(slots: "QuerySet[Any]") -> Slot:
-    slot = slots.first()
-    if slot is None:
-        raise Http404
+    try:
+        slot = slots.get()  # a batch has each place once
+    except Slot.DoesNotExist:
+        raise Http404 from None
     slot.has_consent = slot.consented
     slot.is_reopened = getattr(slot, "reopened", False)
     slot.was_taken_out = getattr(slot, "taken_out", False)

@@ -52,6 +52,7 @@ class CriterionItem:
 
 @dataclass(frozen=True)
 class RubricItem:
+    key: str  # names the content: another content has another
     title: str
     norms: str
     language: str
@@ -147,4 +148,4 @@ def _read_rubric(version: RubricVersion, language: str) -> RubricItem:
                 levels=levels.get(pk, []),
             )
         )
-    return RubricItem(title, norms, language, items)
+    return RubricItem(f"{version.pk}-{version.content_sha256}", title, norms, language, items)
