@@ -30,6 +30,8 @@ _SETTINGS = {
     "synchronous_commit": "off",
     "max_connections": "200",
     "listen_addresses": "127.0.0.1",
+    # When it looks at the tables is chance: in between tests they are empty.
+    "autovacuum": "off",
     # Who waits for a lock, or holds one and does nothing, is told so instead of waiting for ever.
     "lock_timeout": "60s",
     "idle_in_transaction_session_timeout": "60s",

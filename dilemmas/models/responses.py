@@ -1,9 +1,10 @@
 """Responses: what a system answered under a condition, kept raw and blinded, in parts."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import RowNumber
 
 from dilemmas.models.content import Collection, Dilemma
 
@@ -56,14 +57,13 @@ class Condition(models.Model):
 class ResponseQuerySet(models.QuerySet["Response"]):
     def kept(self) -> "ResponseQuerySet":
         """Those that nobody has held back: what a panel on them serves and counts."""
-        newest = (
-            Blinding.objects.filter(version__response=models.OuterRef("pk"))
-            .order_by("-version__number", "-number")
-            .values("state")[:1]
+        own = models.OuterRef("version__response")
+        later = models.Q(version__number__gt=models.OuterRef("version__number")) | models.Q(
+            version=models.OuterRef("version"), number__gt=models.OuterRef("number")
         )
-        rows = self.annotate(newest_state=models.Subquery(newest))
-        held_back = models.Q(newest_state=Blinding.State.HELD_BACK)
-        return rows.filter(~held_back | models.Q(newest_state=None))
+        changed = Blinding.objects.filter(later, version__response=own)
+        held_back = Blinding.objects.filter(~models.Exists(changed), state=Blinding.State.HELD_BACK)
+        return self.exclude(pk__in=held_back.values("version__response"))
 
 
 class Response(models.Model):
@@ -150,23 +150,22 @@ class ResponsePart(models.Model):
         return f"{self.version_id}/{self.number}"
 
 
+def _first(rows: "models.QuerySet[Any]", *, of: str) -> "models.QuerySet[Any, Any]":
+    """Return the key of the row with the highest number among those with the same `of`."""
+    place = models.Window(RowNumber(), partition_by=of, order_by="-number")
+    return rows.annotate(place=place).filter(place=1).values("pk")
+
+
 class BlindingQuerySet(models.QuerySet["Blinding"]):
     def newest_in(self, response_set: ResponseSet) -> "BlindingQuerySet":
         """The newest blinding of the newest version of each response of the set."""
-        newest_version = (
-            ResponseVersion.objects.filter(response=models.OuterRef("version__response"))
-            .order_by("-number")
-            .values("pk")[:1]
-        )
-        newest = (
-            Blinding.objects.filter(version=models.OuterRef("version"))
-            .order_by("-number")
-            .values("pk")[:1]
+        # Each step is one pass over the set: a subquery for every row took minutes on PostgreSQL
+        # while its statistics still said that the tables were empty.
+        versions = _first(
+            ResponseVersion.objects.filter(response__response_set=response_set), of="response"
         )
         return self.filter(
-            version__response__response_set=response_set,
-            version=models.Subquery(newest_version),
-            pk=models.Subquery(newest),
+            pk__in=_first(Blinding.objects.filter(version__in=versions), of="version")
         )
 
     def undecided(self) -> "BlindingQuerySet":

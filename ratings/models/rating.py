@@ -1,8 +1,11 @@
 """What judges wrote: drafts (mutable), submissions and ratings (append-only), flags."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from dilemmas.models import Condition, Criterion
+from ratings.models.panels import Panel
 from ratings.models.serving import Slot
 
 
@@ -83,6 +86,16 @@ class Submission(models.Model):
         return f"{self.slot_id}.{self.number}"
 
 
+class RatingQuerySet(models.QuerySet["Rating"]):
+    def newest_of(self, panel: Panel) -> "RatingQuerySet":
+        """The panel's that stand: of the newest submission of each slot."""
+        later = Submission.objects.filter(
+            slot=models.OuterRef("submission__slot"),
+            number__gt=models.OuterRef("submission__number"),
+        )
+        return self.filter(~models.Exists(later), submission__slot__judge__panel=panel)
+
+
 class Rating(models.Model):
     """One score or one reason for none, on one criterion of one part (0 is the whole)."""
 
@@ -94,6 +107,8 @@ class Rating(models.Model):
     missing = models.CharField(max_length=20, choices=Missing, blank=True, default="")
     missing_note = models.TextField(blank=True, default="")
     rationale = models.TextField(blank=True, default="")
+
+    objects: ClassVar[RatingQuerySet] = RatingQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         ordering = ("submission", "part", "criterion")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Avg, Count, Exists, F, OuterRef, Subquery
+from django.db.models import Avg, Count, Exists, OuterRef
 
 from dilemmas.models import ModelJudgement, Response
 from ratings.agreement.describe import (
@@ -14,7 +14,7 @@ from ratings.agreement.describe import (
 )
 from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.results import CriterionAgreement
-from ratings.models import Panel, Rating, Slot, Submission
+from ratings.models import Panel, Rating, Slot
 
 
 def described(found: CriterionAgreement, matrix: RatingMatrix) -> dict[str, Any]:
@@ -102,18 +102,10 @@ def controls(panel: Panel) -> list[dict[str, Any]]:
     )
     if not found:
         return []
-    newest = (
-        Submission.objects.filter(slot=OuterRef("submission__slot"))
-        .order_by("-number")
-        .values("pk")[:1]
-    )
     people = (
-        Rating.objects.filter(
-            submission__slot__judge__panel=panel,
-            submission__slot__response__kind=Response.Kind.CONTROL,
-        )
-        .alias(newest=Subquery(newest))
-        .filter(submission=F("newest"), score__isnull=False)
+        Rating.objects.newest_of(panel)
+        .filter(submission__slot__response__kind=Response.Kind.CONTROL)
+        .filter(score__isnull=False)
         .values("submission__slot__response", "criterion__key")
         .annotate(mean=Avg("score"), n=Count("pk"))
         .order_by()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet
 
 from dilemmas.canonical import sha256, sha256_of_text
 from dilemmas.models import (
@@ -105,21 +105,14 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
     Of controls nothing counts. `judges_planned` is how many judges the protocol promised, and
     `each` how many for each response; None is all of them, and nothing if no judge was promised.
     """
-    newest = (
-        Submission.objects.filter(slot=OuterRef("submission__slot"))
-        .order_by("-number")
-        .values("pk")[:1]
-    )
     rows = (
-        Rating.objects.filter(
-            submission__slot__judge__panel=panel,
+        Rating.objects.newest_of(panel)
+        .filter(
             submission__slot__batch__phase=Batch.Phase.MAIN,
             submission__slot__occasion=1,
             submission__slot__response__kind=Response.Kind.RESPONSE,
         )
         .exclude(submission__slot__response__withdrawals__panel=panel)
-        .alias(newest=Subquery(newest))
-        .filter(submission=F("newest"))
         .order_by("pk")
         .values_list(
             "submission__slot__judge__code",

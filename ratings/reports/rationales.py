@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Exists, F, Max, Min, OuterRef, Q, Subquery
+from django.db.models import Exists, Max, Min, OuterRef, Q
 
 from dilemmas.models import BlindedPart, ModelJudgement, Response
-from ratings.models import Batch, Panel, Rating, Slot, Submission
+from ratings.models import Batch, Panel, Rating, Slot
 
 PAGE = 10  # responses
 ORDERS = ("served", "apart", "together")
@@ -47,19 +47,9 @@ class Page:
 
 def counted(panel: Panel) -> Any:
     """Return the ratings that count: the newest submission of each main slot's first occasion."""
-    newest = (
-        Submission.objects.filter(slot=OuterRef("submission__slot"))
-        .order_by("-number")
-        .values("pk")[:1]
-    )
-    return (
-        Rating.objects.filter(
-            submission__slot__judge__panel=panel,
-            submission__slot__batch__phase=Batch.Phase.MAIN,
-            submission__slot__occasion=1,
-        )
-        .alias(newest=Subquery(newest))
-        .filter(submission=F("newest"))
+    return Rating.objects.newest_of(panel).filter(
+        submission__slot__batch__phase=Batch.Phase.MAIN,
+        submission__slot__occasion=1,
     )
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import Count, QuerySet
 
 from dilemmas.markdown import flatten
 from dilemmas.models import BlindedPart, Blinding, Response
-from ratings.models import Batch, Flag, Guess, Panel, Rating, Slot, Submission
+from ratings.models import Batch, Flag, Guess, Panel, Rating, Slot
 from ratings.reports import blinding
 
 
@@ -136,19 +136,12 @@ def _places(slots: QuerySet[Slot]) -> list[Place]:
 
 
 def _repeats(panel: Panel) -> list[Repeated]:
-    newest = (
-        Submission.objects.filter(slot=OuterRef("submission__slot"))
-        .order_by("-number")
-        .values("pk")[:1]
-    )
     rows = (
-        Rating.objects.filter(
-            submission__slot__judge__panel=panel,
+        Rating.objects.newest_of(panel)
+        .filter(
             submission__slot__batch__phase=Batch.Phase.MAIN,
             submission__slot__occasion=2,
         )
-        .alias(newest=Subquery(newest))
-        .filter(submission=F("newest"))
         .order_by("pk")
     )
     return [

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+from django.db.models import Count, Max, Min, Q
 
 from ratings.models import (
     Batch,
@@ -125,15 +125,9 @@ def _slots(panel: Panel) -> dict[int, tuple[int, int, int]]:
 
 
 def _cannot_judge(panel: Panel) -> dict[int, int]:
-    later = Submission.objects.filter(
-        slot=OuterRef("submission__slot"), number__gt=OuterRef("submission__number")
-    )
     return dict(
-        Rating.objects.filter(
-            ~Exists(later),
-            submission__slot__judge__panel=panel,
-            submission__slot__batch__phase=Batch.Phase.MAIN,
-        )
+        Rating.objects.newest_of(panel)
+        .filter(submission__slot__batch__phase=Batch.Phase.MAIN)
         .exclude(missing="")
         .values_list("submission__slot__judge")
         .annotate(n=Count("pk"))
