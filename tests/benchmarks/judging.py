@@ -106,8 +106,8 @@ class Judge:
         return reply.status, reply.read(), reply.getheaders()
 
 
-def prepare() -> list[tuple[str, str]]:
-    """Make the tables and an open panel of 30 × 5 with responses of 4 KB; return sessions and slots."""
+def prepare(dilemmas: int = 30) -> list[tuple[str, str]]:
+    """Make the tables and an open panel of dilemmas × 5 with responses of 4 KB; return sessions and slots."""
     import django
 
     django.setup()
@@ -119,7 +119,7 @@ def prepare() -> list[tuple[str, str]]:
     call_command("createcachetable", verbosity=0)
     from tests.cast import open_cast
 
-    cast = open_cast(judges=JUDGES + 1, dilemmas=30, judges_planned=JUDGES + 1)
+    cast = open_cast(judges=JUDGES + 1, dilemmas=dilemmas, judges_planned=JUDGES + 1)
     found = []
     for number, user in enumerate(cast.judges):
         session = SessionStore()

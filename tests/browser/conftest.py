@@ -30,6 +30,14 @@ _AXE = """async (tags) => {
     (one) => one.id + ' (' + one.help + '): ' + one.nodes.map((n) => n.html).join('  '));
 }"""
 
+# Three languages on three looks: each language and each look once; all nine with `--long`.
+LOOKS = [
+    pytest.param(width, scheme, language, marks=[] if shown else pytest.mark.long)
+    for place, (width, scheme) in enumerate([(1280, "light"), (768, "dark"), (390, "light")])
+    for number, language in enumerate(["ca", "es", "en"])
+    for shown in [place == number]
+]
+
 NewContext = Callable[..., BrowserContext]
 NewPage = Callable[..., Page]
 

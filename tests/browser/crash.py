@@ -24,7 +24,7 @@ def main() -> int:
             "DATABASE_URL": f"sqlite:///{Path(folder) / 'db.sqlite3'}"
         }
         bench.JUDGES = 1
-        session, path = bench.prepare()[0]
+        session, path = bench.prepare(dilemmas=2)[0]
         port = bench.free_port()
         web = bench.serve(port)
         bench.wait_for(port)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from ratings.models import Draft, Rating, Submission
-from tests.browser.conftest import accessibility_problems, screenshot
+from tests.browser.conftest import LOOKS, accessibility_problems, screenshot
 from tests.cast import CRITERIA, open_cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -197,8 +197,7 @@ def test_double_click_on_done_is_one_submission(cast, context):
 
 
 @pytest.mark.looks
-@pytest.mark.parametrize("language", ["ca", "es", "en"])
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "scheme", "language"), LOOKS)
 def test_judge_pages_pass_axe(cast, context, language, width, scheme):
     judge = cast.judges[0]
     judge.language = language

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from django.core import mail
 from django.core.management import call_command
+from django.utils import timezone
 
 from awb_panel.accounts.models import User
 from ratings.models import Judge, Panel, Report, Slot, Submission
+from ratings.services import judging
 from tests.browser.conftest import accessibility_problems, screenshot
+from tests.cast import rate_slot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HAND = Path(__file__).parents[1] / "fixtures" / "hand"
@@ -113,6 +116,14 @@ def rate_everything(judge, slug: str, number: int, table: dict) -> None:
     judge.get_by_role("heading", name="Thank you. You have finished.").wait_for()
 
 
+def rate_at_once(slug: str, number: int, table: dict) -> None:
+    seat = Judge.objects.filter(panel__slug=slug).order_by("pk")[number]
+    for slot in Slot.objects.filter(judge=seat).select_related("response"):
+        scores = table["scores"].items()
+        rate_slot(slot, {key: of[slot.response.external_id][number] for key, of in scores})
+    judging.hand_in(batch=seat.batches.get(), at=timezone.now())
+
+
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
@@ -121,13 +132,17 @@ def rate_everything(judge, slug: str, number: int, table: dict) -> None:
     ],
 )
 def test_panel_from_files_to_verdict(context, name, verdict):
+    """The first in every page; of the second the judges' scores are stored at once."""
     table, slug = SCORES[name], name.replace("_", "-")
     owner = User.objects.create_user("owner@hand.test", is_owner=True, language="en")
     page = context(user=owner).new_page()
     set_up(page, slug)
     for number in range(3):
         judge = invite_and_enter(page, context, slug, number)
-        rate_everything(judge, slug, number, table)
+        if verdict == "met":
+            rate_everything(judge, slug, number, table)
+        else:
+            rate_at_once(slug, number, table)
     assert Submission.objects.count() == 30, "nothing is stored twice"
     page.goto(f"/coordinate/{slug}/")
     assert page.get_by_text("10 / 10").count() == 3
