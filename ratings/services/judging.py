@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from dilemmas.canonical import sha256
 from ratings.models import (
@@ -264,29 +266,29 @@ def _place_of(passage: str, texts: Sequence[tuple[int, str]]) -> tuple[int | Non
     return None, None
 
 
-def _refuse_unless_open(slot: Slot) -> None:
-    row = (
-        Batch.objects.filter(pk=slot.batch_id)
-        .annotate(
-            practice_left=Exists(
-                Batch.objects.practice_left(OuterRef("judge")).exclude(pk=OuterRef("pk"))
-            ),
-            reopened=Exists(Reopening.objects.filter(slot=slot.pk).waiting()),  # type: ignore[attr-defined]
-            taken_out=Exists(
-                Withdrawal.objects.filter(panel=OuterRef("judge__panel"), response=slot.response_id)
-            ),
-        )
-        .values_list(
-            "handed_in_at",
-            "judge__withdrawn_at",
-            "judge__panel__state",
-            "phase",
-            "practice_left",
-            "reopened",
-            "taken_out",
-        )
-        .get()
+@cache
+def _where_it_stands() -> QuerySet[Slot, Any]:
+    """What decides whether a slot may be written; put together once, for it is asked at every save."""
+    practice = Batch.objects.practice_left(OuterRef("judge")).exclude(pk=OuterRef("batch"))
+    reopened = Reopening.objects.filter(slot=OuterRef("pk")).waiting()  # type: ignore[attr-defined]
+    taken_out = Withdrawal.objects.filter(
+        panel=OuterRef("judge__panel"), response=OuterRef("response")
     )
+    return Slot.objects.annotate(
+        practice_left=Exists(practice), reopened=Exists(reopened), taken_out=Exists(taken_out)
+    ).values_list(
+        "batch__handed_in_at",
+        "judge__withdrawn_at",
+        "judge__panel__state",
+        "batch__phase",
+        "practice_left",
+        "reopened",
+        "taken_out",
+    )
+
+
+def _refuse_unless_open(slot: Slot) -> None:
+    row = _where_it_stands().get(pk=slot.pk)
     if row[2] != Panel.State.OPEN:
         raise Refused("panel_not_open")
     if row[1] is not None:
