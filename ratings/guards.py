@@ -34,9 +34,18 @@ def ratings_guards() -> list[Guard]:
         "ratings_reopening",
         "ratings_withdrawal",
         "ratings_replacement",
+        "ratings_case",
+        "ratings_decision",
     ):
         guards += append_only(table)
-    return guards + _panel_guards() + _people_guards() + _serving_guards() + _rating_guards()
+    return (
+        guards
+        + _panel_guards()
+        + _people_guards()
+        + _serving_guards()
+        + _rating_guards()
+        + _resolving_guards()
+    )
 
 
 def _panel_guards() -> list[Guard]:
@@ -284,3 +293,28 @@ def _rating_guards() -> list[Guard]:
             ),
         ]
     )
+
+
+def _resolving_guards() -> list[Guard]:
+    return [
+        Guard(
+            "ratings_case_over",
+            "ratings_case",
+            "INSERT",
+            "NOT EXISTS (SELECT 1 FROM ratings_panel p JOIN dilemmas_criterion c "
+            "ON c.version_id = p.rubric_version_id JOIN dilemmas_response r "
+            "ON r.response_set_id = p.response_set_id WHERE p.id = NEW.panel_id "
+            "AND c.id = NEW.criterion_id AND r.id = NEW.response_id "
+            "AND p.state IN ('closed', 'published'))",
+            "a case is about what the panel judged, after closing",
+        ),
+        Guard(
+            "ratings_decision_level",
+            "ratings_decision",
+            "INSERT",
+            "NEW.score IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ratings_case k "
+            "JOIN dilemmas_level l ON l.criterion_id = k.criterion_id "
+            "WHERE k.id = NEW.case_id AND l.value = NEW.score)",
+            "a decision is a level of its criterion",
+        ),
+    ]

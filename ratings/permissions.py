@@ -11,6 +11,7 @@ from awb_panel.accounts.models import User
 from dilemmas.models import RubricVersion
 from ratings.models import (
     Batch,
+    Case,
     Clarification,
     Consent,
     Judge,
@@ -34,6 +35,7 @@ SEES: dict[str, dict[str, frozenset[str]]] = {
     "ratings": {Role.COORDINATOR: _OVER, Role.OBSERVER: _OVER},
     "audit": {Role.COORDINATOR: _ALL, Role.OBSERVER: _OVER},
     "own_slots": {Role.JUDGE: _ALL},
+    "cases": {Role.ADJUDICATOR: _OVER},  # differences to resolve, blind to the condition
 }
 
 
@@ -179,6 +181,20 @@ def _found(slots: "QuerySet[Any]") -> Slot:
     slot.has_unread, slot.of = getattr(slot, "unread", False), getattr(slot, "places", 0)
     found: Slot = slot
     return found
+
+
+def case_for(user: User, slug: str, code: str) -> Case:
+    """Return a case of a panel whose adjudicator the person is, after closing."""
+    panel = panel_for(user, slug, "cases")
+    case = (
+        Case.objects.for_adjudicator(user)
+        .filter(panel=panel, code=code)
+        .select_related("panel__protocol", "panel__rubric_version", "criterion")
+        .first()
+    )
+    if case is None:
+        raise Http404
+    return case
 
 
 def demo_sign_in_allowed(request: HttpRequest) -> bool:

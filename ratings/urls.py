@@ -11,6 +11,7 @@ from ratings.views import (
     preferences,
     public,
     reporting,
+    resolving,
 )
 
 urlpatterns = [
@@ -77,6 +78,8 @@ urlpatterns = [
     path("coordinate/<slug:slug>/clarify/", coordinating.clarify, name="clarify"),
     path("coordinate/<slug:slug>/close/", coordinating.close, name="close"),
     path("coordinate/<slug:slug>/publish/", coordinating.publish, name="publish"),
+    path("coordinate/<slug:slug>/differences/", coordinating.resolution, name="resolution"),
+    path("coordinate/<slug:slug>/archive/", coordinating.archive, name="archive"),
     path("coordinate/<slug:slug>/audit/", coordinating.audit, name="audit"),
     path(
         "coordinate/<slug:slug>/audit.csv",
@@ -91,10 +94,13 @@ urlpatterns = [
         name="audit_jsonl",
     ),
     # reports
+    path("resolve/<slug:slug>/", resolving.cases, name="cases"),
+    path("resolve/<slug:slug>/<str:code>/", resolving.case, name="case"),
     path("report/<slug:slug>/", reporting.report, name="report"),
     path("report/<slug:slug>/compute/", reporting.compute, name="report_compute"),
     path("report/<slug:slug>/rationales/", reporting.rationales, name="rationales"),
     path("report/<slug:slug>/report.json", reporting.report_json, name="report_json"),
+    path("report/<slug:slug>/decisions.csv", reporting.decisions_csv, name="decisions_csv"),
     path("report/<slug:slug>/ratings.csv", reporting.ratings_csv, name="ratings_csv"),
     path("report/<slug:slug>/ratings.json", reporting.ratings_json, name="ratings_json"),
     # public

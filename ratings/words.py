@@ -79,6 +79,13 @@ REFUSALS = {
     "unknown_condition": lazy("Choose one of the answers on the page."),
     "unknown_reason": lazy("Choose one of the reasons."),
     "not_a_level": lazy("Choose one of the levels."),
+    "protocol_adjudication": lazy("Differences are resolved from a number above 0."),
+    "no_adjudication_registered": lazy(
+        "The protocol registered no rule for resolving differences, and none can be added now."
+    ),
+    "cases_are_drawn": lazy("The cases are given out already."),
+    "no_adjudicator": lazy("Only an adjudicator of this panel decides."),
+    "archive_not_now": lazy("A panel is put away once it is closed."),
 }
 
 OBSTACLES = {
@@ -259,6 +266,13 @@ COLUMN_KINDS = {
     "boolean": lazy("true, false"),
 }
 
+ROLES = {
+    "judge": lazy("Judge"),
+    "observer": lazy("Observer"),
+    "adjudicator": lazy("Adjudicator"),
+    "coordinator": lazy("Coordinator"),
+}
+
 STATES = {
     "draft": lazy("Draft"),
     "frozen": lazy("Frozen"),
@@ -294,6 +308,10 @@ EVENTS = {
     "response_reopened": lazy("response opened again"),
     "response_taken_out": lazy("response taken out"),
     "flag_answered": lazy("note answered"),
+    "cases_drawn": lazy("differences given to adjudicators"),
+    "case_decided": lazy("difference resolved"),
+    "panel_archived": lazy("panel put away"),
+    "panel_taken_back": lazy("panel taken back"),
     "conditions_guessed": lazy("guesses of the conditions"),
     "flagged": lazy("note to the coordinator"),
 }

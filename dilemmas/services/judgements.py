@@ -12,6 +12,7 @@ from dilemmas.services import provenance
 from dilemmas.services.formats import JUDGEMENTS
 from dilemmas.services.known import Key, known_responses
 from dilemmas.services.outcomes import Outcome, Progress, file_sha256
+from dilemmas.services.planner import look_again
 from dilemmas.services.reading import (
     KNOWN,
     Problems,
@@ -66,6 +67,7 @@ def import_judgements(
         plan = _plan(response_set, wanted, table.problems, update=update)
         return _outcome(plan, wanted, table)
     with transaction.atomic():
+        look_again("dilemmas")
         ResponseSet.objects.select_for_update().get(pk=response_set.pk)
         plan = _plan(response_set, wanted, table.problems, update=update)
         _write(plan, progress)

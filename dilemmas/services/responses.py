@@ -28,6 +28,7 @@ from dilemmas.services.formats import RESPONSES
 from dilemmas.services.judgements import import_judgements
 from dilemmas.services.known import Key, known_responses
 from dilemmas.services.outcomes import Outcome, Progress, file_sha256
+from dilemmas.services.planner import look_again
 from dilemmas.services.reading import (
     KNOWN,
     Problems,
@@ -130,6 +131,7 @@ def import_responses(
     if dry_run:
         return _outcome(plan, looked, table)
     with transaction.atomic():
+        look_again("dilemmas")
         response_set, _made = ResponseSet.objects.get_or_create(
             name=set_name, defaults={"collection": home, "uploader": uploader}
         )

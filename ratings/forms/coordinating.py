@@ -183,7 +183,10 @@ class ProtocolForm(forms.Form):
             ("markdown", "batch_size", "judges_per_response", "practice", "repeats", "guesses"),
         ),
         (_("Who answers for it"), ("controller", "contact", "key_holder", "consent_text")),
-        (_("What else was decided"), ("publish_missed", "two_person_blinding")),
+        (
+            _("What else was decided"),
+            ("publish_missed", "two_person_blinding", "adjudication_from", "adjudication_named"),
+        ),
     )  # fmt: skip
 
     policy = forms.ChoiceField(
@@ -213,6 +216,19 @@ class ProtocolForm(forms.Form):
         label=_(
             "Every decision on a text that may tell its condition is confirmed by a second coordinator."
         ),
+    )
+    adjudication_from = forms.FloatField(
+        required=False,
+        min_value=0,
+        label=_("Differences to be resolved after closing, from"),
+        help_text=_(
+            "Where two judges' scores on a criterion lie so far apart or further, adjudicators "
+            "decide, blind to the condition. What they decide stands beside the scores and enters "
+            "no figure. Empty: nothing is resolved."
+        ),
+    )
+    adjudication_named = forms.BooleanField(
+        required=False, label=_("Adjudicators know which judge gave which score.")
     )
     judges_planned = forms.IntegerField(min_value=2, max_value=300, label=_("Judges planned"))
     judges_qualification = forms.CharField(
@@ -448,6 +464,7 @@ class InvitationForm(forms.Form):
         choices=[
             (Role.JUDGE.value, _("Judge")),
             (Role.OBSERVER.value, _("Observer")),
+            (Role.ADJUDICATOR.value, _("Adjudicator")),
             (Role.COORDINATOR.value, _("Coordinator")),
         ],
         label=_("Role"),

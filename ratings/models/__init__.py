@@ -15,15 +15,18 @@ from ratings.models.rating import (
     Submission,
 )
 from ratings.models.reporting import Publication, Report
+from ratings.models.resolving import Case, Decision
 from ratings.models.running import FlagReply, Reopening, Replacement, Withdrawal
 from ratings.models.serving import Batch, Slot
 
 __all__ = [
     "AuditEvent",
     "Batch",
+    "Case",
     "Clarification",
     "ClarificationReading",
     "Consent",
+    "Decision",
     "Draft",
     "DraftCheckpoint",
     "Evidence",

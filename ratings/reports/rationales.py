@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Exists, Max, Min, OuterRef, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 
-from dilemmas.models import BlindedPart, ModelJudgement, Response
+from dilemmas.models import BlindedPart, DilemmaVersion, ModelJudgement, Response
 from ratings.models import Batch, Panel, Rating, Slot
+from ratings.reports.resolved import resolved
 
 PAGE = 10  # responses
-ORDERS = ("served", "apart", "together")
+ORDERS = ("served", "apart", "together", "cases")
 Titles = dict[str, str]  # criterion → its name in the reader's language
 
 
@@ -35,6 +36,7 @@ class Row:
     text: str
     spread: float
     criteria: dict[str, list[Said]] = field(default_factory=dict)
+    decisions: dict[str, list[Said]] = field(default_factory=dict)  # adjudicators', by criterion
 
 
 @dataclass(frozen=True)
@@ -53,44 +55,84 @@ def counted(panel: Panel) -> Any:
     )
 
 
-def read_page(
-    panel: Panel, *, search: str = "", dilemma: str = "", order: str = "served", number: int = 1
-) -> Page:
-    """Return one page of responses with all that was said of them (6 queries).
+@dataclass(frozen=True)
+class Asked:
+    """What a reader wants to see. Empty means all.
 
-    `search` is looked for in reasons, judges' and model judges'; `order` is by place, by the largest
-    difference of two judges on a criterion, or by the least. Only after closing: the caller checks.
+    `search` is looked for in reasons, judges' and model judges'. `pair` is two judges' codes: only
+    what both scored is shown, and only their two answers. `order` is by place, by the largest
+    difference on a criterion, by the least, or only the cases given to adjudicators.
+    """
+
+    search: str = ""
+    dilemma: str = ""
+    family: str = ""
+    criterion: str = ""
+    pair: tuple[str, str] | None = None
+    order: str = "served"
+
+
+def read_page(panel: Panel, asked: Asked, *, number: int = 1) -> Page:
+    """Return one page of responses with all that was said of them (8 queries).
+
+    Only after closing: the caller checks.
     """
     ratings = counted(panel)
-    spreads: dict[int, float] = {}
-    for response, _criterion, low, high in (
-        ratings.filter(score__isnull=False)
-        .values_list("submission__slot__response", "criterion")
-        .annotate(low=Min("score"), high=Max("score"))
-        .order_by()
-    ):
-        spreads[response] = max(spreads.get(response, 0.0), high - low)
+    if asked.criterion:
+        ratings = ratings.filter(criterion__key=asked.criterion)
+    if asked.pair:
+        ratings = ratings.filter(submission__slot__judge__code__in=asked.pair)
+    spreads = _spreads(ratings, of_pair=asked.pair is not None)
     responses = Response.objects.filter(
         Exists(Slot.objects.filter(judge__panel=panel, response=OuterRef("pk")))
     )
-    if dilemma:
-        responses = responses.filter(dilemma__code=dilemma)
-    if search:
-        said = ratings.filter(rationale__icontains=search).values("submission__slot__response")
+    if asked.dilemma:
+        responses = responses.filter(dilemma__code=asked.dilemma)
+    if asked.family:
+        of_family = DilemmaVersion.objects.filter(family=asked.family, sealed_at__isnull=False)
+        responses = responses.filter(dilemma__in=of_family.values("dilemma"))
+    if asked.pair:
+        responses = responses.filter(pk__in=spreads)
+    if asked.order == "cases":
+        cases = panel.cases.all()
+        if asked.criterion:
+            cases = cases.filter(criterion__key=asked.criterion)
+        responses = responses.filter(pk__in=cases.values("response"))
+    if asked.search:
+        said = ratings.filter(rationale__icontains=asked.search)
         judged = ModelJudgement.objects.filter(
-            response__response_set=panel.response_set_id, reason__icontains=search
-        ).values("response")
-        responses = responses.filter(Q(pk__in=said) | Q(pk__in=judged))
+            response__response_set=panel.response_set_id, reason__icontains=asked.search
+        )
+        responses = responses.filter(
+            Q(pk__in=said.values("submission__slot__response"))
+            | Q(pk__in=judged.values("response"))
+        )
     keys = list(responses.order_by("dilemma__code", "pk").values_list("pk", flat=True))
-    if order != "served":
-        keys.sort(key=lambda pk: spreads.get(pk, 0.0), reverse=order == "apart")
+    if asked.order in ("apart", "together"):
+        keys.sort(key=lambda pk: spreads.get(pk, 0.0), reverse=asked.order == "apart")
     pages = max(1, -(-len(keys) // PAGE))
     number = min(max(1, number), pages)
     shown = keys[(number - 1) * PAGE : number * PAGE]
-    return Page(_rows(panel, shown, ratings, spreads), number, pages, len(keys))
+    return Page(_rows(panel, shown, ratings, spreads, asked), number, pages, len(keys))
 
 
-def _rows(panel: Panel, keys: Sequence[int], ratings: Any, spreads: dict[int, float]) -> list[Row]:
+def _spreads(ratings: Any, *, of_pair: bool) -> dict[int, float]:
+    """Return the largest difference on a criterion, by response; of a pair where both scored it."""
+    found: dict[int, float] = {}
+    for response, _criterion, low, high, n in (
+        ratings.filter(score__isnull=False)
+        .values_list("submission__slot__response", "criterion")
+        .annotate(low=Min("score"), high=Max("score"), n=Count("pk"))
+        .order_by()
+    ):
+        if not of_pair or n > 1:
+            found[response] = max(found.get(response, 0.0), high - low)
+    return found
+
+
+def _rows(
+    panel: Panel, keys: Sequence[int], ratings: Any, spreads: dict[int, float], asked: Asked
+) -> list[Row]:
     about = {
         pk: (code, label)
         for pk, code, label in Response.objects.filter(pk__in=keys).values_list(
@@ -116,11 +158,17 @@ def _rows(panel: Panel, keys: Sequence[int], ratings: Any, spreads: dict[int, fl
     ):  # fmt: skip
         said = Said(who, score, missing, rationale)
         rows[response].criteria.setdefault(criterion, []).append(said)
-    for response, criterion, who, repetition, score, reason in (
-        ModelJudgement.objects.filter(response__in=keys, sealed_at__isnull=False)
-        .order_by("judge", "repetition")
-        .values_list("response", "criterion", "judge", "repetition", "score", "reason")
-    ):
+    judgements = ModelJudgement.objects.filter(response__in=keys, sealed_at__isnull=False)
+    if asked.criterion:
+        judgements = judgements.filter(criterion=asked.criterion)
+    for response, criterion, who, repetition, score, reason in judgements.order_by(
+        "judge", "repetition"
+    ).values_list("response", "criterion", "judge", "repetition", "score", "reason"):
         said = Said(f"{who} · {repetition}", score, "", reason, is_model=True)
         rows[response].criteria.setdefault(criterion, []).append(said)
+    for one in resolved(panel, responses=keys):
+        if not asked.criterion or one.criterion == asked.criterion:
+            rows[one.response].decisions[one.criterion] = [
+                Said(who, score, "", reason) for who, score, reason in one.decisions
+            ]
     return [rows[pk] for pk in keys]

@@ -228,13 +228,15 @@ def revoke(*, invitation: Invitation, actor: str, at: datetime) -> None:
 
 
 def _refuse_if_unfit(panel: Panel, person: User, role: str) -> None:
-    """Nobody judges what they have uploaded, own or coordinate, nor sees what they judge."""
+    """Nobody judges, or decides between judges, what they have uploaded, own or coordinate; nor
+    sees what they judge."""
     if Membership.objects.filter(panel=panel, user=person).exists():
         raise Refused("already_member", email=person.email)
     if role != Role.JUDGE:
         if Judge.objects.filter(user=person, panel__response_set=panel.response_set_id).exists():
             raise Refused("judges_these_responses", email=person.email)
-        return
+        if role != Role.ADJUDICATOR:
+            return
     sees_conditions = (
         person.is_owner
         or ResponseSet.objects.filter(pk=panel.response_set_id, uploader=person).exists()

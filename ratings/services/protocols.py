@@ -38,6 +38,8 @@ DEFAULTS: dict[str, Any] = {
     "repeats": 0,  # responses that each judge is served twice
     "publish_missed": False,
     "two_person_blinding": False,  # whether a second person confirms each decision on a text
+    "adjudication_from": None,  # scores of two judges so far apart are resolved after closing
+    "adjudication_named": False,  # whether adjudicators know which judge said what
     "max_missing_share": 0.05,
     "margin": None,  # of the contrasts: a share of the rubric's maximum, such as .05
     "previous_round": "",  # address of the panel that this one follows
@@ -85,6 +87,9 @@ def write_protocol(*, panel: Panel, changes: dict[str, Any], actor: str, at: dat
         raise Refused("protocol_out_of_range")
     if any(len(document.get(key, "")) > LONGEST_DECLARATION for key in DECLARATIONS):
         raise Refused("protocol_too_long", most=LONGEST_DECLARATION)
+    distance = document.get("adjudication_from")
+    if distance is not None and distance <= 0:
+        raise Refused("protocol_adjudication")
     _refuse_impossible_order(document)
     protocol.document = document
     protocol.save(update_fields=["document", "changed_at"])

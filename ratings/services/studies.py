@@ -29,6 +29,7 @@ from dilemmas.services import provenance
 from dilemmas.services.importing import refuse_one, write_rubric
 from dilemmas.services.judgements import write_judgements
 from dilemmas.services.known import known_responses
+from dilemmas.services.planner import look_again
 from dilemmas.services.reading import Problems
 from dilemmas.services.responses import write_responses
 from ratings.models import Batch, Judge, Membership, Panel, Rating, Slot, Submission
@@ -92,6 +93,7 @@ def import_study(
     if study is None:
         return StudyOutcome(Panel.objects.get(slug=slug), False, 0, 0, 0, 0)
     with transaction.atomic():
+        look_again("dilemmas", "ratings")
         panel = _write(study, slug, title or slug, at, progress)
         if coordinator is not None:
             Membership.objects.create(panel=panel, user=coordinator, role=Role.COORDINATOR)

@@ -13,11 +13,12 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
 from ratings import tasks, words
-from ratings.models import Job, Report
+from ratings.models import Job, Panel, Report
 from ratings.permissions import panel_for
 from ratings.reports.export import COLUMNS, rating_rows, response_rows
-from ratings.reports.rationales import ORDERS, read_page
+from ratings.reports.rationales import ORDERS, Asked, read_page
 from ratings.reports.render import view_of
+from ratings.reports.resolved import resolved
 from ratings.views.requests import PersonRequest
 
 
@@ -45,15 +46,25 @@ def report(request: PersonRequest, slug: str) -> HttpResponse:
 def rationales(request: PersonRequest, slug: str) -> HttpResponse:
     """What judges wrote, response by response, beside the model's reasons; only after closing."""
     panel = panel_for(request.user, slug, "ratings")
-    asked = {
-        "search": request.GET.get("search", "").strip()[:200],
-        "dilemma": request.GET.get("dilemma", "").strip()[:100],
-        "order": request.GET.get("order", ""),
+    codes = list(panel.judges.order_by("pk").values_list("code", flat=True))
+    kept = {
+        key: request.GET.get(key, "").strip()[:200]
+        for key in ("search", "dilemma", "family", "criterion", "first", "second", "order")
     }
-    if asked["order"] not in ORDERS:
-        asked["order"] = "served"
+    if kept["order"] not in ORDERS:
+        kept["order"] = "served"
+    pair = (kept["first"], kept["second"])
+    is_pair = pair[0] != pair[1] and all(code in codes for code in pair)
+    asked = Asked(
+        search=kept["search"],
+        dilemma=kept["dilemma"],
+        family=kept["family"],
+        criterion=kept["criterion"],
+        pair=pair if is_pair else None,
+        order=kept["order"],
+    )
     number = request.GET.get("page", "")
-    page = read_page(panel, number=int(number) if number.isdecimal() else 1, **asked)
+    page = read_page(panel, asked, number=int(number) if number.isdecimal() else 1)
     language = (get_language() or "ca")[:2]
     titles = {
         criterion.key: next(
@@ -65,14 +76,21 @@ def rationales(request: PersonRequest, slug: str) -> HttpResponse:
         "panel": panel,
         "page": page,
         "titles": titles,
-        "asked": asked,
+        "asked": kept,
+        "half_a_pair": any(pair) and not is_pair,
+        "judges": codes,
         "reasons": words.REASONS,
-        "dilemmas": panel.response_set.responses.values_list("dilemma__code", flat=True)
-        .distinct()
-        .order_by("dilemma__code"),
-        "query": urlencode({key: value for key, value in asked.items() if value}),
+        "dilemmas": _distinct(panel, "dilemma__code"),
+        "families": [name for name in _distinct(panel, "dilemma__versions__family") if name],
+        "has_cases": panel.cases.exists(),
+        "query": urlencode({key: value for key, value in kept.items() if value}),
     }
     return render(request, "ratings/reporting/rationales.html", context)
+
+
+def _distinct(panel: Panel, field: str) -> list[str]:
+    values = panel.response_set.responses.values_list(field, flat=True)
+    return list(values.distinct().order_by(field))
 
 
 @require_POST
@@ -120,6 +138,30 @@ def ratings_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse:
     response = StreamingHttpResponse(lines(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-ratings.csv"'
     return response
+
+
+@require_safe
+def decisions_csv(request: PersonRequest, slug: str) -> HttpResponse:
+    """Every case with the judges' scores and each adjudicator's newest decision."""
+    panel = panel_for(request.user, slug, "ratings")
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-decisions.csv"'
+    writer = csv.writer(response)
+    writer.writerow(
+        ["case", "dilemma", "condition", "criterion", "scores", "adjudicator", "decision", "reason"]
+    )
+    for one in resolved(panel):
+        scores = " ".join(f"{who}:{_level(score)}" for who, score in one.scores)
+        for who, score, reason in one.decisions or [("", None, "")]:
+            writer.writerow(
+                [one.code, one.dilemma, one.condition, one.criterion, scores, who, _level(score),
+                 reason]
+            )  # fmt: skip
+    return response
+
+
+def _level(score: float | None) -> str:
+    return "" if score is None else f"{score:g}"
 
 
 @require_safe

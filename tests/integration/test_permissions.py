@@ -9,14 +9,14 @@ from django.urls import get_resolver
 from awb_panel.accounts.models import User
 from dilemmas.models import Blinding
 from ratings.models import Invitation, Judge, Membership
-from ratings.services.invitations import hash_token, invite
+from ratings.services.invitations import accept, hash_token, invite
 from ratings.services.uploads import keep_upload
 from tests.cast import NOW, draft_panel, join, open_cast
 
 pytestmark = pytest.mark.django_db
 
 ROLES = (
-    "anonymous", "stranger", "judge", "other_judge", "observer", "coordinator",
+    "anonymous", "stranger", "judge", "other_judge", "observer", "adjudicator", "coordinator",
     "other_coordinator", "owner",
 )  # fmt: skip
 DOOR = 302  # to the sign-in page, or onward to the person's own desk
@@ -47,7 +47,13 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "draft": {"GET": JUDGE, "POST": {"judge": 400, "anonymous": REFUSED}},
     "flag": {"POST": {"judge": 422, "anonymous": REFUSED}},
     "panels": {
-        "GET": {"observer": 200, "coordinator": 200, "other_coordinator": 200, "owner": 200}
+        "GET": {
+            "observer": 200,
+            "adjudicator": 200,
+            "coordinator": 200,
+            "other_coordinator": 200,
+            "owner": 200,
+        }
     },
     "new_panel": {"GET": {"owner": 200}, "POST": {"owner": 422}},
     "import": {"GET": {"owner": 200}, "POST": {"owner": 422}},
@@ -83,6 +89,11 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "audit": {"GET": COORDINATOR},
     "audit_csv": {"GET": COORDINATOR},
     "audit_jsonl": {"GET": COORDINATOR},
+    "resolution": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
+    "archive": {"POST": {"coordinator": 302}},
+    "cases": {"GET": {}},  # adjudicators', after closing
+    "case": {"GET": {}, "POST": {}},
+    "decisions_csv": {"GET": {}},
     "report": {"GET": {}},
     "report_compute": {"POST": {}},
     "rationales": {"GET": {}},
@@ -108,6 +119,9 @@ def world():
         panel=cast.panel, email="new@panel.test", role="judge", language="en", actor="", at=NOW
     ).token
     Invitation.objects.filter(token_sha256=hash_token(token)).update(expires_at="2999-01-01T00:00Z")
+    invited = invite(
+        panel=cast.panel, email="a@panel.test", role="adjudicator", language="en", actor="", at=NOW
+    )
     upload = keep_upload(
         owner=cast.owner, kind="dilemmas", name="x.csv", content=b"", target="x",
         at=NOW.replace(year=2998),
@@ -117,6 +131,7 @@ def world():
         "judge": cast.judges[0],
         "other_judge": other.judges[0],
         "observer": cast.observer,
+        "adjudicator": accept(invitation=invited.invitation, at=NOW),
         "coordinator": cast.coordinator,
         "other_coordinator": other.coordinator,
         "owner": cast.owner,
@@ -164,6 +179,11 @@ def world():
         "resend": f"/coordinate/{slug}/judges/{waiting.pk}/resend/",
         "preview_mail": f"/coordinate/{slug}/judges/mail/",
         "registration_json": f"/coordinate/{slug}/registration.json",
+        "resolution": f"/coordinate/{slug}/differences/",
+        "archive": f"/coordinate/{slug}/archive/",
+        "cases": f"/resolve/{slug}/",
+        "case": f"/resolve/{slug}/{code}/",
+        "decisions_csv": f"/report/{slug}/decisions.csv",
         "report": f"/report/{slug}/",
         "report_compute": f"/report/{slug}/compute/",
         "report_json": f"/report/{slug}/report.json",

@@ -8,7 +8,7 @@ from ratings.models import Batch, Rating, Slot, Submission
 from ratings.services import judging
 from ratings.services.panels import close_panel
 from ratings.services.reporting import compute_report
-from tests.cast import NOW, open_cast
+from tests.cast import NOW, make_set, open_cast
 
 pytestmark = [
     pytest.mark.django_db,
@@ -55,3 +55,11 @@ def test_no_query_of_a_panels_life_takes_for_ever(tables_believed_empty, client)
     compute_report(panel=cast.panel, reason="", at=NOW)
     for page in ("", "rationales/"):
         assert client.get(f"/report/{slug}/{page}").status_code == 200, page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_after_an_import_the_database_knows_its_tables():
+    make_set(dilemmas=4)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'dilemmas_response'")
+        assert cursor.fetchone() == (20.0,)

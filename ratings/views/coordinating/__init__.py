@@ -4,6 +4,7 @@ from ratings.views.coordinating.desk import audit, audit_file, new_panel, overvi
 from ratings.views.coordinating.ordering import order
 from ratings.views.coordinating.people import clarify, judges, preview_mail, resend, revoke
 from ratings.views.coordinating.registering import plan, protocol, registration, registration_json
+from ratings.views.coordinating.resolving import archive, resolution
 from ratings.views.coordinating.rubrics import (
     criterion,
     panel_rubric,
@@ -16,6 +17,7 @@ from ratings.views.coordinating.steps import close, freeze, open_, publish
 from ratings.views.coordinating.texts import blind_one, blinding
 
 __all__ = [
+    "archive",
     "audit",
     "audit_file",
     "blind_one",
@@ -40,6 +42,7 @@ __all__ = [
     "registration",
     "registration_json",
     "resend",
+    "resolution",
     "revoke",
     "rubric",
     "rubric_preview",

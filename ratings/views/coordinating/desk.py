@@ -22,6 +22,7 @@ from ratings.permissions import owner_only, panel_for, writes_rubrics
 from ratings.services import audit as audit_service
 from ratings.services import panels as panel_service
 from ratings.services import planning, registering, running
+from ratings.services.archiving import archived
 from ratings.services.errors import Refused
 from ratings.services.freezing import obstacles
 from ratings.services.progress import judge_progress
@@ -50,17 +51,25 @@ def panels(request: PersonRequest) -> HttpResponse:
         .select_related("panel")
         .order_by("-panel__created_at")
     )
+    away = archived([one.panel for one in mine])
     rows = [
         {
             "panel": one.panel,
             "state": words.STATES[one.panel.state],
             "runs": one.role == Role.COORDINATOR,
+            "resolves": one.role == Role.ADJUDICATOR,
+            "is_away": one.panel_id in away,
         }
         for one in mine
     ]
     if not request.user.is_owner and not rows:
         raise Http404
-    context = {"rows": rows, "rubrics": writes_rubrics(request.user)}
+    context = {
+        "rows": rows,
+        "at_work": [row for row in rows if not row["is_away"]],
+        "away": [row for row in rows if row["is_away"]],
+        "rubrics": writes_rubrics(request.user),
+    }
     return render(request, "ratings/coordinating/panels.html", context)
 
 
@@ -100,6 +109,7 @@ def overview(request: PersonRequest, slug: str) -> HttpResponse:
         "waiting": sum(one.is_open for one in waiting),
         "report": panel.reports.order_by("-number").first(),
         "native": native,
+        "is_away": panel.pk in archived([panel]),
     }
     return render(request, "ratings/coordinating/overview.html", context)
 

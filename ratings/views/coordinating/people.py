@@ -121,7 +121,7 @@ def _page(request: PersonRequest, panel: Panel, *, status: int = 200, **more: An
     context |= {
         "panel": panel,
         "invitations": [
-            {"invitation": one, "state": _state(one, now)}
+            {"invitation": one, "state": _state(one, now), "role": words.ROLES[one.role]}
             for one in Invitation.objects.filter(panel=panel).order_by("created_at", "pk")
         ],
         "judges": panel.judges.all(),
