@@ -132,6 +132,10 @@ def confirm_blinding(*, blinding_: Blinding, actor: str, at: datetime) -> Blindi
 
 def _open(blinding_: Blinding) -> tuple[ResponseVersion, Blinding]:
     """Return the version, locked, and its newest blinding. Raises `BlindingRefused` if sealed."""
+    # The set first, as an import and a freeze do.
+    ResponseSet.objects.select_for_update(of=("self",)).get(
+        responses__versions=blinding_.version_id
+    )
     version = ResponseVersion.objects.select_for_update().get(pk=blinding_.version_id)
     newest = version.blindings.order_by("-number").first()
     if version.sealed_at or newest is None or newest.sealed_at:

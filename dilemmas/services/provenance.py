@@ -13,7 +13,10 @@ from dilemmas.models import Provenance
 @transaction.atomic
 def record(*, kind: str, payload: dict[str, Any], actor: str, at: datetime) -> Provenance:
     """Append one event to the chain. Runs inside the caller's transaction."""
-    last = Provenance.objects.select_for_update().order_by("-number").first()
+    # The first event is what appenders wait for: who waited for the last one would take it for
+    # the last when it no longer is.
+    Provenance.objects.select_for_update().order_by("number").first()
+    last = Provenance.objects.order_by("-number").first()
     number, previous = (last.number + 1, last.sha256) if last else (1, GENESIS)
     text = canonical.canonical(payload).decode()
     return Provenance.objects.create(

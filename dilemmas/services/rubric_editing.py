@@ -77,6 +77,7 @@ def save_rubric(
     Raises `RubricRefused` if it is sealed or the content cannot be written down, and
     `ChangedMeanwhile` if `base_sha256` is not of the content that is stored.
     """
+    Rubric.objects.select_for_update().get(pk=version.rubric_id)
     version = RubricVersion.objects.select_for_update().get(pk=version.pk)
     if version.sealed_at:
         raise RubricRefused(_("This version is sealed by a frozen panel and never changes."))

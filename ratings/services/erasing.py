@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from awb_panel.accounts.models import User
 from ratings.models import Invitation, Judge, Panel
@@ -27,6 +28,10 @@ def erase(*, user: User, actor: str, at: datetime) -> Erased:
     opaque id only, stays valid to the last byte. A judge who is still at work leaves first.
     Raises `Refused` for the installation's owner and for a panel's only coordinator.
     """
+    own = Panel.objects.filter(Q(memberships__user=user) | Q(invitations__email=user.email)).values(
+        "pk"
+    )
+    panels = list(Panel.objects.select_for_update().filter(pk__in=own).order_by("pk"))
     user = User.objects.select_for_update().get(pk=user.pk)
     if user.is_owner:
         raise Refused("owner_stays")
@@ -34,7 +39,6 @@ def erase(*, user: User, actor: str, at: datetime) -> Erased:
         others = membership.panel.memberships.filter(role="coordinator").exclude(user=user)
         if not others.exists():
             raise Refused("only_coordinator", panel=membership.panel.slug)
-    panels = list(Panel.objects.select_for_update().filter(memberships__user=user).order_by("pk"))
     seats = Judge.objects.filter(user=user)
     for judge in seats.filter(withdrawn_at=None, panel__state__in=("frozen", "open")):
         judge.withdrawn_at = at
@@ -46,6 +50,8 @@ def erase(*, user: User, actor: str, at: datetime) -> Erased:
         invitation.greeting = ""
         invitation.save(update_fields=["email", "greeting"])
     for panel in panels:
+        if not panel.memberships.filter(user=user).exists():
+            continue
         audit.record(
             panel=panel,
             kind="person_erased",

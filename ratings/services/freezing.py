@@ -12,12 +12,15 @@ from dilemmas.canonical import canonical, sha256, sha256_of_text
 from dilemmas.models import (
     BlindedPart,
     Blinding,
+    Collection,
     Criterion,
     DilemmaText,
     DilemmaVersion,
     ModelJudgement,
     Response,
+    ResponseSet,
     ResponseVersion,
+    Rubric,
 )
 from dilemmas.services import provenance
 from ratings.models import Freeze, Panel
@@ -94,6 +97,7 @@ def freeze_panel(*, panel: Panel, actor: str, at: datetime) -> Freeze:
     panel = Panel.objects.select_for_update().get(pk=panel.pk)
     if panel.state != Panel.State.DRAFT:
         raise Refused("panel_is_frozen")
+    _lock_content(panel)
     in_the_way = obstacles(panel)
     if in_the_way:
         raise Refused("obstacles", codes=[obstacle.code for obstacle in in_the_way])
@@ -115,6 +119,16 @@ def freeze_panel(*, panel: Panel, actor: str, at: datetime) -> Freeze:
     payload = {"sha256": freeze.sha256, "provenance_head": manifest["provenance_head"]}
     audit.record(panel=panel, kind="panel_frozen", payload=payload, actor=actor, at=at)
     return freeze
+
+
+def _lock_content(panel: Panel) -> None:
+    """Wait for whoever imports, decides on texts or writes the rubric, and let nobody begin.
+
+    Everything else that writes to these takes one of these rows first.
+    """
+    ResponseSet.objects.select_for_update().get(pk=panel.response_set_id)
+    Collection.objects.select_for_update().get(pk=panel.response_set.collection_id)
+    Rubric.objects.select_for_update().get(pk=panel.rubric_version.rubric_id)
 
 
 def manifest_parts(panel: Panel, *, salt: str) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def resend(*, invitation: Invitation, actor: str, at: datetime) -> Invited:
     Its link stops working: only the hash of it is kept, so it cannot be sent a second time.
     Raises `Refused` if it was accepted, or the person said no.
     """
-    old = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    old = _locked(invitation)
     if old.accepted_at:
         raise Refused("invitation_used")
     if old.declined_at:
@@ -161,8 +161,8 @@ def accept(*, invitation: Invitation, at: datetime) -> User:
 
     Raises `Refused` if it was used, withdrawn or is over, or if the person cannot have the role.
     """
-    panel = Panel.objects.select_for_update().get(pk=invitation.panel_id)
-    invitation = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    invitation = _locked(invitation)
+    panel = invitation.panel
     if invitation.revoked_at or invitation.declined_at or invitation.expires_at <= at:
         raise Refused("invitation_over")
     if invitation.accepted_at:
@@ -195,6 +195,7 @@ def accept(*, invitation: Invitation, at: datetime) -> User:
 @transaction.atomic
 def decline(*, invitation: Invitation, at: datetime) -> None:
     """Decline an invitation that was not accepted; saying so twice changes nothing."""
+    invitation = _locked(invitation)
     if invitation.accepted_at:
         raise Refused("invitation_used")
     if invitation.declined_at is None:
@@ -212,7 +213,7 @@ def decline(*, invitation: Invitation, at: datetime) -> None:
 @transaction.atomic
 def revoke(*, invitation: Invitation, actor: str, at: datetime) -> None:
     """Withdraw an invitation that was not accepted."""
-    invitation = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    invitation = _locked(invitation)
     if invitation.accepted_at:
         raise Refused("invitation_used")
     if invitation.revoked_at is None:
@@ -225,6 +226,14 @@ def revoke(*, invitation: Invitation, actor: str, at: datetime) -> None:
             actor=actor,
             at=at,
         )
+
+
+def _locked(invitation: Invitation) -> Invitation:
+    """Return the invitation with its panel, both locked, the panel first, as everywhere."""
+    panel = Panel.objects.select_for_update().get(pk=invitation.panel_id)
+    invitation = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    invitation.panel = panel
+    return invitation
 
 
 def _refuse_if_unfit(panel: Panel, person: User, role: str) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from dilemmas.canonical import sha256
@@ -70,14 +70,18 @@ def save(
     checkpoint, and `Conflict` is raised.
     Raises `Refused` if the panel is not open or the batch is handed in.
     """
-    saved, clashes = _merge(
-        slot=slot,
-        changes={name: change for name, change in changes.items() if is_field(name)},
-        at=at,
-        client=client,
-        sequence=sequence,
-        field_left=field_left,
-    )
+    try:
+        saved, clashes = _merge(
+            slot=slot,
+            changes={name: change for name, change in changes.items() if is_field(name)},
+            at=at,
+            client=client,
+            sequence=sequence,
+            field_left=field_left,
+        )
+    except IntegrityError:
+        _refuse_unless_open(slot)  # closed, handed in or taken out since it was looked at
+        raise
     if clashes:
         raise Conflict(clashes, version=saved.version, fields=saved.fields)
     return saved
@@ -202,7 +206,11 @@ def consent_version(panel: Panel) -> str:
 
 @transaction.atomic
 def consent(*, judge: Judge, language: str, conflicts: str, exposure: str, at: datetime) -> Consent:
-    """Record what a judge agreed to and declared before the first response."""
+    """Record what a judge agreed to and declared before the first response, once."""
+    Panel.objects.select_for_update().get(pk=judge.panel_id)
+    given = judge.consents.first()
+    if given is not None:
+        return given
     version = consent_version(judge.panel)
     row = Consent.objects.create(
         judge=judge,

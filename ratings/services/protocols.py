@@ -68,6 +68,8 @@ def write_protocol(*, panel: Panel, changes: dict[str, Any], actor: str, at: dat
 
     Raises `Refused` for unknown keys or values.
     """
+    # The panel first: a freeze that is under way must end before the protocol is looked at.
+    panel = Panel.objects.select_for_update().get(pk=panel.pk)
     protocol = Protocol.objects.select_for_update().get(panel=panel)
     if panel.state != Panel.State.DRAFT:
         raise Refused("panel_is_frozen")

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Case, OuterRef, QuerySet, Subquery, When
 
 from dilemmas.models import Response
 from ratings.models import (
@@ -138,21 +140,25 @@ class Waiting:
     state: str
     replies: list[FlagReply]
 
-    @property
-    def is_open(self) -> bool:
-        return self.state in ("open", "looking")
 
-
-def flag_queue(panel: Panel) -> list[Waiting]:
-    """Return every flag of a panel, those that wait first (2 queries)."""
-    flags = (
+def flag_queue(panel: Panel) -> QuerySet[Any]:
+    """Return every flag of a panel, those that wait first, then by time; `waits` says which do."""
+    newest = FlagReply.objects.filter(flag=OuterRef("pk")).order_by("-pk").values("state")[:1]
+    settled = (FlagReply.State.ANSWERED, FlagReply.State.SETTLED)
+    return (
         Flag.objects.filter(slot__judge__panel=panel)
-        .select_related("slot__judge", "slot__response__dilemma", "slot__batch")
-        .prefetch_related("replies")
-        .order_by("at", "id")
+        .annotate(
+            newest=Subquery(newest),
+            waits=Case(When(newest__in=settled, then=False), default=True),
+        )
+        .order_by("-waits", "at", "id")
     )
-    rows = [_waiting(flag) for flag in flags]
-    return sorted(rows, key=lambda row: not row.is_open)
+
+
+def told(flags: QuerySet[Any]) -> list[Waiting]:
+    """Return flags with what was said to each (2 queries)."""
+    rows = flags.select_related("slot__judge", "slot__response__dilemma", "slot__batch")
+    return [_waiting(flag) for flag in rows.prefetch_related("replies")]
 
 
 def answers_for(judge: Judge) -> list[Waiting]:
