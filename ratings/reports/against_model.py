@@ -11,7 +11,6 @@ from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.model_comparison import ModelScores, human_against_model
 from ratings.reports.inputs import Inputs
 from ratings.reports.judging import conditions_of, words_of
-from ratings.reports.matrix import unit_of
 
 Repetitions = dict[int, dict[str, float | None]]  # repetition → unit → score
 
@@ -71,7 +70,7 @@ def _by_judge(inputs: Inputs) -> dict[str, dict[str, Repetitions]]:
     found: dict[str, dict[str, Repetitions]] = {}
     for row in inputs.judgements:
         by_repetition = found.setdefault(row.judge, {}).setdefault(row.criterion, {})
-        unit = unit_of(inputs, row.response, 0)
+        unit = inputs.unit(row.response, 0)
         by_repetition.setdefault(row.repetition, {})[unit] = row.score
     return dict(sorted(found.items()))
 

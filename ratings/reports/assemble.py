@@ -35,7 +35,7 @@ from ratings.reports.describing import (
 )
 from ratings.reports.inputs import Inputs
 from ratings.reports.judging import guesses, judge_figures
-from ratings.reports.matrix import build_matrix, unit_of
+from ratings.reports.matrix import build_matrix
 
 # 2: judge_figures, condition_totals, human_model, guesses, gate_beside. 3: levels, confusions and
 # specific agreement, intervals of means, dilemmas, costs, controls, points, deposits.
@@ -58,10 +58,7 @@ def assemble(
     evaluated = evaluate(matrices, draws=draws, seed=seed, progress=progress)
     criteria = {key: _criterion(one, matrices[key], inputs) for key, one in evaluated.items()}
     native = panel.origin == Panel.Origin.NATIVE
-    conditions = {
-        unit_of(inputs, row.response, row.part): inputs.responses[row.response].condition
-        for row in inputs.scores
-    }
+    conditions = inputs.condition_of
     total = total_matrix(matrices) if matrices and matrices.keys() == inputs.scales.keys() else None
     pairs = _pairs(sorted(set(conditions.values())), protocol, registered=native)
     gate, beside = None, None
@@ -156,7 +153,7 @@ def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) 
             "n_clusters": one.n_clusters,
             "undefined_draws": one.undefined_draws,
         }
-    answers = sum(1 for row in inputs.scores if row.criterion == found.name)
+    answers = len(inputs.by_criterion[found.name])
     return (
         entry
         | described(found, matrix)
@@ -227,7 +224,7 @@ def _model_judges(inputs: Inputs, matrices: Mapping[str, RatingMatrix]) -> dict[
     by_judge: dict[str, dict[str, dict[str, list[float | None]]]] = {}
     repetitions: dict[str, set[int]] = {}
     for row in inputs.judgements:
-        unit = unit_of(inputs, row.response, 0)
+        unit = inputs.unit(row.response, 0)
         by_judge.setdefault(row.judge, {}).setdefault(row.criterion, {}).setdefault(
             unit, []
         ).append(row.score)

@@ -12,7 +12,6 @@ from ratings.agreement.matrix import RatingMatrix
 from ratings.agreement.turning import Measured, changes_to_turn, fills, measure
 from ratings.gate import Decision, Policy, Verdict, changes_to_turn_panel, reaches
 from ratings.reports.inputs import Inputs
-from ratings.reports.matrix import unit_of
 
 LIMIT = 100  # changed ratings that are tried on a criterion
 _MOST_MISSING = 200
@@ -40,7 +39,7 @@ def beside_gate(
     more than 200 missing, none are filled.
     """
     drawn = draws if policy.statistic == "lower95" else 0
-    responses = {unit_of(inputs, row.response, row.part): row.response for row in inputs.scores}
+    responses = inputs.rated
     decided = {one.name: one for one in decision.criteria}
     criteria: dict[str, Any] = {}
     for key, matrix in matrices.items():
@@ -116,9 +115,9 @@ def _fills(
     owed = np.zeros(matrix.values.shape, dtype=bool)
     rows = {unit: row for row, unit in enumerate(matrix.units)}
     columns = {rater: column for column, rater in enumerate(matrix.raters)}
-    for score in inputs.scores:
-        if score.criterion == key and score.score is None:
-            unit = unit_of(inputs, score.response, score.part)
+    for score in inputs.by_criterion[key]:
+        if score.score is None:
+            unit = inputs.unit(score.response, score.part)
             owed[rows[unit], columns[score.judge]] = True
     if int(owed.sum()) > _MOST_MISSING or matrix.present.sum() > _MOST_RATINGS:
         return None

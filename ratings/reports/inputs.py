@@ -1,9 +1,10 @@
 """What a report is computed from: the counted ratings and the sealed model judgements, as rows."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -72,6 +73,38 @@ class Inputs:
     blinding: dict[str, Any] | None = None  # of the texts, which are hashed by the freeze
     traces: Traces = field(default_factory=Traces)
     texts_judged: dict[str, dict[str, int]] = field(default_factory=dict)  # see `_judgements`
+
+    # What every criterion asks of a million rows is read off them once.
+    @cached_property
+    def by_criterion(self) -> dict[str, list[ScoreRow]]:
+        """The rows of each criterion; an unknown one has none."""
+        found: dict[str, list[ScoreRow]] = defaultdict(list)
+        for row in self.scores:
+            found[row.criterion].append(row)
+        return found
+
+    @cached_property
+    def rated(self) -> dict[str, int]:
+        """Each unit's label → its response."""
+        places = dict.fromkeys((row.response, row.part) for row in self.scores)
+        return {self.unit(response, part): response for response, part in places}
+
+    @cached_property
+    def condition_of(self) -> dict[str, str]:
+        """Each unit's label → its condition."""
+        return {unit: self.responses[pk].condition for unit, pk in self.rated.items()}
+
+    @cached_property
+    def _labels(self) -> dict[tuple[int, int], str]:
+        return {}
+
+    def unit(self, response: int, part: int) -> str:
+        """Return the unit's label; part 0 is the whole response."""
+        label = self._labels.get((response, part))
+        if label is None:
+            name = self.responses[response].name
+            label = self._labels[response, part] = f"{name}#{part}" if part else name
+        return label
 
     def sha256(self) -> str:
         """Return the hash of everything that the figures follow from, by imported names."""

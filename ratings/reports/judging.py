@@ -18,7 +18,6 @@ from ratings.agreement.judges import (
 from ratings.agreement.length import length_association
 from ratings.agreement.matrix import RatingMatrix
 from ratings.reports.inputs import Inputs
-from ratings.reports.matrix import unit_of
 
 
 def judge_figures(matrices: Mapping[str, RatingMatrix], inputs: Inputs) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def guesses(inputs: Inputs) -> dict[str, Any] | None:
     if not asked:
         return None
     # Of controls nothing is guessed: their conditions are no answer.
-    judged = {inputs.responses[row.response].condition for row in inputs.scores}
+    judged = set(inputs.condition_of.values())
     conditions = sorted(judged | {one.condition for one in asked})
     leaks = [one.leak_only() for one in asked]
     return {
@@ -58,28 +57,23 @@ def guesses(inputs: Inputs) -> dict[str, Any] | None:
 def words_of(matrix: RatingMatrix, inputs: Inputs) -> np.ndarray:
     """Return the words of each unit's text; NaN where they are not known, or a part is judged."""
     by_unit = {
-        unit_of(inputs, response, 0): float(words)
-        for response, words in inputs.traces.words.items()
+        inputs.unit(response, 0): float(words) for response, words in inputs.traces.words.items()
     }
     return np.array([by_unit.get(unit, np.nan) for unit in matrix.units])
 
 
 def conditions_of(matrix: RatingMatrix, inputs: Inputs) -> list[str]:
     """Return each unit's condition."""
-    labels = {
-        unit_of(inputs, row.response, row.part): inputs.responses[row.response].condition
-        for row in inputs.scores
-    }
-    return [labels[unit] for unit in matrix.units]
+    return [inputs.condition_of[unit] for unit in matrix.units]
 
 
 def _trends(criterion: str, inputs: Inputs) -> dict[str, Any]:
     """Return the trends by judge and, under "", of all; nothing where no order is known."""
     places = {(one.judge, one.response): one for one in inputs.traces.places}
     rows = []
-    for row in inputs.scores:
+    for row in inputs.by_criterion[criterion]:
         place = places.get((row.judge, row.response))
-        if row.criterion == criterion and row.score is not None and place is not None:
+        if row.score is not None and place is not None:
             info = inputs.responses[row.response]
             rows.append(
                 Served(
@@ -90,15 +84,15 @@ def _trends(criterion: str, inputs: Inputs) -> dict[str, Any]:
 
 
 def _repeats(criterion: str, inputs: Inputs) -> dict[str, Any]:
+    if not inputs.traces.repeats:
+        return {}
     first = {
-        (row.judge, row.response, row.part): row.score
-        for row in inputs.scores
-        if row.criterion == criterion
+        (row.judge, row.response, row.part): row.score for row in inputs.by_criterion[criterion]
     }
     rows = [
         Repeat(
             one.judge,
-            unit_of(inputs, one.response, one.part),
+            inputs.unit(one.response, one.part),
             inputs.responses[one.response].cluster,
             first.get((one.judge, one.response, one.part)),
             one.score,

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 
+from dilemmas.canonical import sha256
 from dilemmas.models import BlindedPart, DilemmaVersion, ModelJudgement, Response
 from ratings.models import Batch, Panel, Rating, Slot
 from ratings.reports.resolved import resolved
 
 PAGE = 10  # responses
+_KEPT_S = 24 * 3600
 ORDERS = ("served", "apart", "together", "cases")
 Titles = dict[str, str]  # criterion → its name in the reader's language
 
@@ -82,7 +85,8 @@ def read_page(panel: Panel, asked: Asked, *, number: int = 1) -> Page:
         ratings = ratings.filter(criterion__key=asked.criterion)
     if asked.pair:
         ratings = ratings.filter(submission__slot__judge__code__in=asked.pair)
-    spreads = _spreads(ratings, of_pair=asked.pair is not None)
+    sorts = asked.order in ("apart", "together")
+    spreads = _kept_spreads(panel, ratings, asked) if sorts or asked.pair else {}
     responses = Response.objects.filter(
         Exists(Slot.objects.filter(judge__panel=panel, response=OuterRef("pk")))
     )
@@ -108,12 +112,23 @@ def read_page(panel: Panel, asked: Asked, *, number: int = 1) -> Page:
             | Q(pk__in=judged.values("response"))
         )
     keys = list(responses.order_by("dilemma__code", "pk").values_list("pk", flat=True))
-    if asked.order in ("apart", "together"):
+    if sorts:
         keys.sort(key=lambda pk: spreads.get(pk, 0.0), reverse=asked.order == "apart")
     pages = max(1, -(-len(keys) // PAGE))
     number = min(max(1, number), pages)
     shown = keys[(number - 1) * PAGE : number * PAGE]
-    return Page(_rows(panel, shown, ratings, spreads, asked), number, pages, len(keys))
+    return Page(_rows(panel, shown, ratings, asked), number, pages, len(keys))
+
+
+def _kept_spreads(panel: Panel, ratings: Any, asked: Asked) -> dict[int, float]:
+    """Return the differences by which a list is sorted. Nothing of a closed panel's ratings changes,
+    and of a million it takes a second to go through them: so they are kept."""
+    key = f"spreads-{panel.pk}-{sha256([asked.criterion, asked.pair])[:32]}"
+    found: dict[int, float] | None = cache.get(key)
+    if found is None:
+        found = _spreads(ratings, of_pair=asked.pair is not None)
+        cache.set(key, found, timeout=_KEPT_S)
+    return found
 
 
 def _spreads(ratings: Any, *, of_pair: bool) -> dict[int, float]:
@@ -130,9 +145,7 @@ def _spreads(ratings: Any, *, of_pair: bool) -> dict[int, float]:
     return found
 
 
-def _rows(
-    panel: Panel, keys: Sequence[int], ratings: Any, spreads: dict[int, float], asked: Asked
-) -> list[Row]:
+def _rows(panel: Panel, keys: Sequence[int], ratings: Any, asked: Asked) -> list[Row]:
     about = {
         pk: (code, label)
         for pk, code, label in Response.objects.filter(pk__in=keys).values_list(
@@ -147,6 +160,7 @@ def _rows(
         .values_list("blinding__version__response", "text")
     ):
         texts[response] = f"{texts[response]}\n\n{text}" if response in texts else text
+    spreads = _spreads(ratings.filter(submission__slot__response__in=keys), of_pair=False)
     rows = {pk: Row(pk, *about[pk], texts.get(pk, ""), spreads.get(pk, 0.0)) for pk in keys}
     for response, criterion, who, score, missing, rationale in (
         ratings.filter(submission__slot__response__in=keys)
