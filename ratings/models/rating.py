@@ -112,6 +112,13 @@ class Rating(models.Model):
 
     class Meta:
         ordering = ("submission", "part", "criterion")
+        indexes = (
+            models.Index(
+                fields=("submission",),
+                condition=~models.Q(missing=""),
+                name="ratings_without_score",
+            ),
+        )
         constraints = (
             models.UniqueConstraint(
                 fields=("submission", "part", "criterion", "target"),

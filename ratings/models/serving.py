@@ -57,29 +57,20 @@ class Batch(models.Model):
 
 class SlotQuerySet(models.QuerySet["Slot"]):
     def with_progress(self) -> "models.QuerySet[Any]":
-        """Annotate `draft_version` (int), `submitted_version` (int or None), `is_done`,
-        `is_started`, `is_taken_out` and `is_owed` (bool): the one definition of progress. Done means
-        that the newest submission is of the draft as it stands; a response that was taken out is
-        owed by nobody.
+        """Annotate `is_done`, `is_started`, `is_taken_out` and `is_owed` (bool): the one definition of
+        progress. Done means that the newest submission is of the draft as it stands: versions only
+        grow, so it is enough that one is. A response that was taken out is owed by nobody.
         """
-        newest = (
-            apps.get_model("ratings", "Submission")
-            .objects.filter(slot=models.OuterRef("pk"))
-            .order_by("-number")
-            .values("draft_version")[:1]
+        submission = apps.get_model("ratings", "Submission")
+        as_it_stands = submission.objects.filter(
+            slot=models.OuterRef("pk"), draft_version=models.OuterRef("draft__version")
         )
         taken_out = apps.get_model("ratings", "Withdrawal").objects.filter(
             panel=models.OuterRef("judge__panel"), response=models.OuterRef("response")
         )
         return self.annotate(
             is_taken_out=models.Exists(taken_out),
-            draft_version=models.F("draft__version"),
-            submitted_version=models.Subquery(newest),
-            is_done=models.Case(
-                models.When(submitted_version=models.F("draft__version"), then=True),
-                default=False,
-                output_field=models.BooleanField(),
-            ),
+            is_done=models.Exists(as_it_stands),
             is_started=models.Case(
                 models.When(draft__version__gt=0, then=True),
                 default=False,

@@ -8,7 +8,6 @@ from django.db.models import Count, Max, Min, Q
 
 from ratings.models import (
     Batch,
-    Draft,
     Flag,
     Judge,
     Panel,
@@ -47,8 +46,14 @@ class JudgeProgress:
         return now + spent * (self.owed / self.done)
 
 
-def judge_progress(panel: Panel) -> list[JudgeProgress]:
-    """Return a row per judge (8 queries, whatever the panel's size)."""
+def judge_progress(
+    panel: Panel, judge: Judge | None = None, *, with_pace: bool = False
+) -> list[JudgeProgress]:
+    """Return a row per judge, or one judge's (7 queries, whatever the panel's size).
+
+    `first_done`, from which the end is projected, is looked up only `with_pace`.
+    """
+    of = {"pk": judge.pk} if judge else {}
     batches = {
         judge: (total, handed)
         for judge, total, handed in Batch.objects.filter(judge__panel=panel, phase=Batch.Phase.MAIN)
@@ -57,7 +62,7 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
         .order_by()
         .values_list("judge", "total", "handed")
     }
-    slots = _slots(panel)
+    slots = _slots(panel, judge)
     missing = _cannot_judge(panel)
     flags = dict(
         Flag.objects.filter(slot__judge__panel=panel)
@@ -65,29 +70,16 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
         .annotate(n=Count("pk"))
         .order_by()
     )
-    seen = dict(
-        Draft.objects.filter(slot__judge__panel=panel)
-        .values_list("slot__judge")
-        .annotate(at=Max("saved_at"))
-        .order_by()
-    )
-    first = dict(
-        Submission.objects.filter(
-            slot__judge__panel=panel, slot__batch__phase=Batch.Phase.MAIN, number=1
-        )
-        .values_list("slot__judge")
-        .annotate(at=Min("at"))
-        .order_by()
-    )
+    first = _first_done(panel) if with_pace else {}
     reopened = Counter(
         Reopening.objects.filter(slot__judge__panel=panel)
         .waiting()  # type: ignore[attr-defined]
         .values_list("slot__judge", flat=True)
     )
     rows = []
-    for judge in Judge.objects.filter(panel=panel).order_by("pk"):
+    for judge in Judge.objects.filter(panel=panel, **of).order_by("pk"):
         total, handed = batches.get(judge.pk, (0, 0))
-        places, done, drafts = slots.get(judge.pk, (0, 0, 0))
+        places, done, drafts, seen = slots.get(judge.pk, (0, 0, 0, None))
         rows.append(
             JudgeProgress(
                 judge=judge,
@@ -98,7 +90,7 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
                 drafts=drafts,
                 cannot_judge=missing.get(judge.pk, 0),
                 flags=flags.get(judge.pk, 0),
-                last_seen=seen.get(judge.pk),
+                last_seen=seen,
                 first_done=first.get(judge.pk),
                 reopened=reopened[judge.pk],
             )
@@ -106,22 +98,39 @@ def judge_progress(panel: Panel) -> list[JudgeProgress]:
     return rows
 
 
-def _slots(panel: Panel) -> dict[int, tuple[int, int, int]]:
-    """Judge → places, done, begun but not done."""
+def _first_done(panel: Panel) -> dict[int, datetime]:
+    return dict(
+        Submission.objects.filter(
+            slot__judge__panel=panel, slot__batch__phase=Batch.Phase.MAIN, number=1
+        )
+        .values_list("slot__judge")
+        .annotate(at=Min("at"))
+        .order_by()
+    )
+
+
+def _slots(panel: Panel, judge: Judge | None) -> dict[int, tuple[int, int, int, datetime | None]]:
+    """Judge → places, done, begun but not done, and when a text was last saved."""
+    of = {"judge": judge} if judge else {}
     rows = (
-        Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN)
+        Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN, **of)
         .with_progress()  # type: ignore[attr-defined]
         .filter(is_taken_out=False)
         .values("judge")
         .annotate(
             places=Count("pk"),
             done=Count("pk", filter=Q(is_done=True)),
-            begun=Count("pk", filter=Q(is_done=False, is_started=True)),
+            started=Count("pk", filter=Q(is_started=True)),
+            seen=Max("draft__saved_at"),
         )
         .order_by()
-        .values_list("judge", "places", "done", "begun")
+        .values_list("judge", "places", "done", "started", "seen")
     )
-    return {judge: (places, done, begun) for judge, places, done, begun in rows}
+    # What is done was started: asking of each place once more whether it is done costs as much again.
+    return {
+        judge: (places, done, max(0, started - done), seen)
+        for judge, places, done, started, seen in rows
+    }
 
 
 def _cannot_judge(panel: Panel) -> dict[int, int]:

@@ -1,5 +1,8 @@
 """The request as a view behind the sign-in sees it."""
 
+from typing import Any
+
+from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
@@ -18,3 +21,14 @@ class PersonRequest(HttpRequest):
 def inside(address: str) -> str:
     """Return an address to go back to if it is one of this site's, else an empty text."""
     return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
+
+
+def page_of(request: HttpRequest, rows: Any, size: int, count: int | None = None) -> "Page[Any]":
+    """Return the page that the address asks for; the first or the last if there is no such one.
+
+    Templates show its neighbours with `ratings/_pages.html`. `count` saves counting the rows.
+    """
+    pages = Paginator(rows, size)
+    if count is not None:
+        pages.count = count  # type: ignore[misc]
+    return pages.get_page(request.GET.get("page"))

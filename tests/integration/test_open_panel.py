@@ -305,7 +305,7 @@ def test_progress_says_the_same_everywhere_and_never_a_score():
     for slot in cast.slots(0)[:5]:
         rate_slot(slot, ONES)
     judging.save(slot=cast.slots(0)[5], changes={"0-synthesis-answer": Change("", "2")}, at=NOW)
-    rows = judge_progress(cast.panel)
+    rows = judge_progress(cast.panel, with_pace=True)
     assert [(row.done, row.drafts, row.slots) for row in rows] == [(5, 1, 10), (0, 0, 10)]
     parts = batch_progress(cast.panel)[cast.seat(0).pk]
     assert [(part.done, part.slots) for part in parts] == [(4, 4), (1, 4), (0, 2)]

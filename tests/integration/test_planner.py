@@ -31,14 +31,15 @@ def rate(panel) -> None:
     """Mark everything done and hand it in, all at once: it is the reading that is tried here."""
     slots = Slot.objects.filter(judge__panel=panel).order_by("pk")
     done = Submission.objects.bulk_create(
-        Submission(slot=slot, number=1, draft_version=0, at=NOW) for slot in slots
+        [Submission(slot=slot, number=1, draft_version=0, at=NOW) for slot in slots], batch_size=50
     )
     criteria = Criterion.objects.filter(version=panel.rubric_version)
-    Rating.objects.bulk_create(
+    ratings = [
         Rating(submission=one, criterion=criterion, score=(one.pk + criterion.pk) % 4)
         for one in done
         for criterion in criteria
-    )
+    ]
+    Rating.objects.bulk_create(ratings, batch_size=50)
     for batch in Batch.objects.filter(judge__panel=panel):
         judging.hand_in(batch=batch, at=NOW)
 

@@ -4,7 +4,9 @@ import csv
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
+from django.core.cache import cache
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,7 +28,7 @@ from ratings.services.archiving import archived
 from ratings.services.errors import Refused
 from ratings.services.freezing import obstacles
 from ratings.services.progress import judge_progress
-from ratings.views.requests import PersonRequest
+from ratings.views.requests import PersonRequest, page_of
 
 # where each obstacle is taken away; what is not here comes with an import
 _PLACES = {
@@ -41,7 +43,9 @@ _PLACES = {
 }
 
 
-SHOWN_EVENTS = 500
+SHOWN_EVENTS = 100  # on a page
+_CHECKED_S = 600
+_SHORT_CHAIN = 2_000  # events
 
 
 @require_safe
@@ -105,8 +109,8 @@ def overview(request: PersonRequest, slug: str) -> HttpResponse:
         "progress": progress,
         "here": sum(row.judge.withdrawn_at is None for row in progress),
         "planned": panel.protocol.document["judges_planned"] if native else 0,
-        "flags": len(waiting := running.flag_queue(panel)),
-        "waiting": sum(one.is_open for one in waiting),
+        "flags": (flags := running.flag_queue(panel)).count(),
+        "waiting": flags.filter(waits=True).count(),
         "report": panel.reports.order_by("-number").first(),
         "native": native,
         "is_away": panel.pk in archived([panel]),
@@ -187,6 +191,7 @@ def audit(request: PersonRequest, slug: str) -> HttpResponse:
         events = events.filter(at__date__lte=until)
     kinds = panel.events.values_list("kind", flat=True).distinct().order_by("kind")
     people = panel.events.exclude(actor="").values_list("actor", flat=True).distinct()
+    page = page_of(request, events, SHOWN_EVENTS)
     context = {
         "panel": panel,
         "events": [
@@ -196,17 +201,32 @@ def audit(request: PersonRequest, slug: str) -> HttpResponse:
                 "who": codes.get(event.actor, event.actor[:8]),
                 "details": json.loads(event.payload),
             }
-            for event in events[:SHOWN_EVENTS]
+            for event in page.object_list
         ],
+        "page": page,
         "kinds": [(kind, words.EVENTS.get(kind, kind)) for kind in kinds],
         "people": sorted((codes.get(one, one[:8]), codes.get(one, one)) for one in people),
         "asked": asked,
-        "total": events.count(),
-        "shown": SHOWN_EVENTS,
-        "broken": audit_service.broken_at(panel),
+        "total": page.paginator.count,
+        "query": urlencode({key: value for key, value in asked.items() if value}),
+        **_checked(panel, again="check" in request.GET),
         "runs": request.user.memberships.filter(panel=panel, role=Role.COORDINATOR).exists(),
     }
     return render(request, "ratings/coordinating/audit.html", context)
+
+
+def _checked(panel: Panel, *, again: bool) -> dict[str, Any]:
+    """Return where the chain is broken, if anywhere, and when that was looked at. Of a long chain it
+    takes half a second, so what was found is kept for ten minutes; a short one is looked at each
+    time."""
+    newest = panel.events.order_by("-number").values_list("number", "sha256").first()
+    key = f"audit-{panel.pk}-{newest[1] if newest else 0}"
+    is_short = newest is None or newest[0] <= _SHORT_CHAIN
+    found: dict[str, Any] | None = None if again or is_short else cache.get(key)
+    if found is None:
+        found = {"broken": audit_service.broken_at(panel), "checked_at": timezone.now()}
+        cache.set(key, found, timeout=_CHECKED_S)
+    return found
 
 
 @require_safe

@@ -12,13 +12,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dilemmas.models import Response
 from ratings import words
 from ratings.forms.running import ReasonForm, ReplyForm
-from ratings.models import Flag, Judge, Panel, Reopening, Slot
+from ratings.models import Batch, Flag, Judge, Panel, Reopening, Slot
 from ratings.permissions import panel_for
 from ratings.services import running
 from ratings.services.errors import Refused
 from ratings.services.mail import reminder, send_reminder
 from ratings.services.progress import batch_progress, dilemma_progress, judge_progress
-from ratings.views.requests import PersonRequest
+from ratings.views.requests import PersonRequest, page_of
+
+_FLAGS = 20  # on a page
+_FEW = 5_000  # places whose batches and dilemmas are shown unasked
+_RESPONSES = 400  # in one list to choose from
 
 
 def _native(request: PersonRequest, slug: str) -> Panel:
@@ -32,15 +36,18 @@ def _native(request: PersonRequest, slug: str) -> Panel:
 def progress(request: PersonRequest, slug: str) -> HttpResponse:
     """By judge, batch and dilemma; asks itself again every minute while the panel is open."""
     panel, now = _native(request, slug), timezone.now()
-    rows = judge_progress(panel)
-    batches = batch_progress(panel)
+    rows = judge_progress(panel, with_pace=True)
+    # Of thousands of places the parts are counted when somebody asks for them.
+    in_parts = "parts" in request.GET or sum(row.slots for row in rows) <= _FEW
+    batches = batch_progress(panel) if in_parts else {}
     context = {
         "panel": panel,
         "progress": rows,
         "now": now,
         "ends": {row.judge.pk: row.projected_end(now) for row in rows},
-        "batches": [(row, batches.get(row.judge.pk, [])) for row in rows],
-        "dilemmas": dilemma_progress(panel),
+        "batches": [(row, batches.get(row.judge.pk, [])) for row in rows] if in_parts else [],
+        "dilemmas": dilemma_progress(panel) if in_parts else [],
+        "in_parts": in_parts,
         "live": panel.state == Panel.State.OPEN,
     }
     part = "_running.html" if request.htmx else "progress.html"
@@ -73,6 +80,7 @@ def flags(request: PersonRequest, slug: str) -> HttpResponse:
                 form.add_error("text", words.sentence(refused))
         wrong = found.pk
     queue = running.flag_queue(panel)
+    page = page_of(request, queue, _FLAGS)
     rows: list[dict[str, Any]] = [
         {
             "row": row,
@@ -81,9 +89,10 @@ def flags(request: PersonRequest, slug: str) -> HttpResponse:
             "replies": [(one, words.FLAG_STATES[one.state]) for one in row.replies],
             "form": form if row.flag.pk == wrong else ReplyForm(auto_id=f"id_%s_{row.flag.pk}"),
         }
-        for row in queue
+        for row in running.told(queue.filter(pk__in=[one.pk for one in page.object_list]))
     ]
-    context = {"panel": panel, "rows": rows, "waiting": sum(row.is_open for row in queue)}
+    waiting = queue.filter(waits=True).count()
+    context = {"panel": panel, "rows": rows, "page": page, "waiting": waiting}
     status = 422 if request.method == "POST" else 200
     return render(request, "ratings/coordinating/flags.html", context, status=status)
 
@@ -109,16 +118,25 @@ def seat(request: PersonRequest, slug: str, pk: int) -> HttpResponse:
     slots = (
         Slot.objects.filter(judge=judge, batch__handed_in_at__isnull=False)
         .select_related("batch", "response__dilemma")
-        .order_by("batch__number", "position")
+        .order_by("-batch__phase", "batch__number", "position")
     )
+    numbers: list[int] = []
+    if slots.count() > _RESPONSES:  # then the batch is chosen first
+        main = judge.batches.filter(phase=Batch.Phase.MAIN, handed_in_at__isnull=False)
+        numbers = list(main.order_by("number").values_list("number", flat=True))
+        number = _whole(request.GET.get("batch", ""))
+        number = number if number in numbers else numbers[0]
+        slots = slots.filter(batch__phase=Batch.Phase.MAIN, batch__number=number)
     opened = set(
         Reopening.objects.filter(slot__judge=judge).waiting().values_list("slot", flat=True)  # type: ignore[attr-defined]
     )
     context: dict[str, Any] = {
         "panel": panel,
         "judge": judge,
-        "row": next((row for row in judge_progress(panel) if row.judge.pk == judge.pk), None),
+        "row": judge_progress(panel, judge)[0],
         "slots": slots,
+        "batches": numbers,
+        "batch": number if numbers else 0,
         "opened": opened,
         "reopenings": Reopening.objects.filter(slot__judge=judge).select_related("slot"),
         "replacement": getattr(getattr(judge, "replaced_by", None), "judge", None),
@@ -184,13 +202,21 @@ def texts_out(request: PersonRequest, slug: str) -> HttpResponse:
             return redirect("texts_out", slug=slug)
         except Refused as refused:
             refusal = words.sentence(refused)
-    kept = Response.objects.kept()  # type: ignore[attr-defined]
+    kept = Response.objects.kept().filter(response_set=panel.response_set_id)  # type: ignore[attr-defined]
+    codes = list(kept.values_list("dilemma__code", flat=True).distinct().order_by("dilemma__code"))
+    asked = request.GET.get("dilemma", "") or (chosen.dilemma.code if chosen else "")
+    # A list of thousands is no list: then the dilemma is chosen first.
+    by_dilemma = len(codes) > 1 and kept.count() > _RESPONSES
+    rows = kept.exclude(withdrawals__panel=panel)
+    if by_dilemma:
+        rows = rows.filter(dilemma__code=asked if asked in codes else codes[0])
     context = {
         "panel": panel,
-        "responses": kept.filter(response_set=panel.response_set_id)
-        .exclude(withdrawals__panel=panel)
-        .select_related("dilemma", "condition")
-        .order_by("dilemma__code", "condition__label", "pk"),
+        "codes": codes if by_dilemma else [],
+        "dilemma": asked,
+        "responses": rows.select_related("dilemma", "condition").order_by(
+            "dilemma__code", "condition__label", "pk"
+        ),
         "out": panel.withdrawals.select_related("response__dilemma", "response__condition"),
         "refusal": refusal,
         "chosen": chosen,

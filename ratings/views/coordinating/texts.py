@@ -1,12 +1,11 @@
 """What judges will read: every response, what was found in it, and the persons' decisions."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Max
+from django.db.models import Case, Count, Max, Q, When
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -27,8 +26,14 @@ from ratings.permissions import panel_for
 from ratings.reports.blinding import still_tells
 from ratings.reports.render import telling_view
 from ratings.views.coordinating.marking import SHOWN, in_sentences, kind_of, side_by_side
-from ratings.views.requests import PersonRequest
+from ratings.views.requests import PersonRequest, page_of
 
+_PAGE = 100  # texts in the list
+_ORDER = (
+    "version__response__dilemma__code",
+    "version__response__condition__label",
+    "version__response",
+)
 _HISTORY = 10  # decisions on one text that a page shows
 
 
@@ -45,6 +50,15 @@ class _Reviewer:
     def may_confirm(self, row: Blinding) -> bool:
         return self.unconfirmed(row) and row.actor != self.me
 
+    def waiting_first(self, rows: BlindingQuerySet) -> BlindingQuerySet:
+        """Those that this person can decide on or confirm, those that wait for another, the rest."""
+        held = When(state=Blinding.State.HELD, then=0)
+        whens = [held]
+        if self.two_persons:
+            open_ = Q(state__in=Blinding.BY_A_PERSON, confirmation=None)
+            whens += [When(open_ & ~Q(actor=self.me), then=0), When(open_, then=1)]
+        return rows.annotate(turn=Case(*whens, default=2)).order_by("turn", *_ORDER)
+
     def unconfirmed(self, row: Blinding) -> bool:
         decided = row.state in Blinding.BY_A_PERSON
         return self.two_persons and decided and not hasattr(row, "confirmation")
@@ -60,39 +74,44 @@ def _newest(panel: Panel) -> BlindingQuerySet:
     newest: BlindingQuerySet = Blinding.objects.newest_in(panel.response_set)  # type: ignore[attr-defined]
     return newest.select_related(
         "version__response__dilemma", "version__response__condition", "confirmation"
-    ).order_by(
-        "version__response__dilemma__code",
-        "version__response__condition__label",
-        "version__response",
-    )
+    ).order_by(*_ORDER)
 
 
 @require_safe
 def blinding(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "setup")
     reviewer, names = _reviewer(request, panel), _names(panel)
+    newest = _newest(panel)
+    states = {
+        state: (n, last)
+        for state, n, last in newest.order_by()
+        .values_list("state")
+        .annotate(n=Count("pk"), last=Max("pk"))
+    }
+    counts = {state: n for state, (n, _last) in states.items()}
+    total, last = sum(counts.values()), max((last for _n, last in states.values()), default=None)
+    page = page_of(request, reviewer.waiting_first(newest), _PAGE, total)
     rows: list[dict[str, Any]] = [
         {
             "row": row,
             "state": words.BLINDING[row.state],
             "by_hand": sum(finding.get("suggestion") is None for finding in row.findings),
             "who": names.get(row.actor, row.actor[:8]),
-            "waits": reviewer.waits(row),
             "unconfirmed": reviewer.unconfirmed(row),
         }
-        for row in _newest(panel)
+        for row in page.object_list
     ]
-    counts = Counter(one["row"].state for one in rows)
     context = {
         "panel": panel,
-        "rows": sorted(rows, key=lambda one: (not one["waits"], not one["unconfirmed"])),
-        "held": sum(one["row"].state == Blinding.State.HELD for one in rows),
+        "rows": rows,
+        "page": page,
+        "held": counts.get(Blinding.State.HELD, 0),
         "counts": [
-            (word, counts[state]) for state, word in words.BLINDING.items() if counts[state]
+            (word, counts[state]) for state, word in words.BLINDING.items() if counts.get(state)
         ],
         "two_persons": reviewer.two_persons,
-        "unconfirmed": sum(one["unconfirmed"] for one in rows),
-        "telling": telling_view(_still_tells(panel)),
+        "unconfirmed": newest.unconfirmed().count() if reviewer.two_persons else 0,
+        "telling": telling_view(_still_tells(panel, total, last)),
         "markdown": words.MARKDOWN[panel.display],
     }
     return render(request, "ratings/coordinating/blinding.html", context)
@@ -104,11 +123,10 @@ def _names(panel: Panel) -> dict[str, str]:
     return {"": _("the program")} | dict(people.values_list("opaque_id", "email"))
 
 
-def _still_tells(panel: Panel) -> dict[str, Any]:
+def _still_tells(panel: Panel, texts: int, newest: int | None) -> dict[str, Any]:
     """Measure what still tells, once for each state of the texts: they only ever grow in number."""
     rows = _newest(panel)
-    state = rows.order_by().aggregate(n=Count("pk"), newest=Max("pk"))
-    key = f"telling-{METHOD}-{panel.pk}-{panel.display}-{state['n']}-{state['newest']}"
+    key = f"telling-{METHOD}-{panel.pk}-{panel.display}-{texts}-{newest}"
     found: dict[str, Any] | None = cache.get(key)
     if found is None:
         found = still_tells(panel, rows)
