@@ -10,6 +10,7 @@ const stateBox = /** @type {HTMLElement} */ (document.querySelector("[data-save-
 const echo = /** @type {HTMLElement} */ (document.querySelector("[data-save-echo]"));
 const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announce]"));
 const client = form.dataset.client || "";
+const shown = /** @type {HTMLInputElement} */ (form.elements.namedItem("shown")).value;
 const person = document.body.dataset.browser || "";
 const copyKey = keyOf(person, form.dataset.slot || "");
 hold(copyKey);
@@ -140,7 +141,7 @@ async function push(left) {
   inFlight = true;
   sequence += 1;
   if (!trouble) show("saving");
-  const body = JSON.stringify({ client, sequence, left, fields: changed });
+  const body = JSON.stringify({ client, sequence, left, shown, fields: changed });
   try {
     const reply = await fetch(form.dataset.draft || "", {
       method: "POST", body, keepalive: body.length < 60000, redirect: "manual",

@@ -25,6 +25,7 @@ class Draft(models.Model):
 
     `fields` maps a field's name to `{"value": …, "version": n, "client": …}`; `clients` maps a page
     load to the highest sequence number heard from it; `version` counts accepted changes.
+    `opened_at` is when the page of the first change was made; `active_ms` is `pace.spent`.
     """
 
     slot = models.OneToOneField(Slot, on_delete=models.PROTECT, related_name="draft")
@@ -34,6 +35,7 @@ class Draft(models.Model):
     last_client = models.CharField(max_length=40, blank=True)
     saved_at = models.DateTimeField(null=True)
     opened_at = models.DateTimeField(null=True)
+    active_ms = models.PositiveBigIntegerField(default=0)
 
     def __str__(self) -> str:
         return f"draft of {self.slot_id}, version {self.version}"
@@ -64,13 +66,16 @@ class DraftCheckpoint(models.Model):
 class Submission(models.Model):
     """A response marked done. The last one before closing counts; none is ever changed.
 
-    `draft_version` makes marking done idempotent: the same draft is submitted once.
+    `draft_version` makes marking done idempotent: the same draft is submitted once. `opened_at` and
+    `active_ms` are the draft's by then; null where nobody measured.
     """
 
     slot = models.ForeignKey(Slot, on_delete=models.PROTECT, related_name="submissions")
     number = models.PositiveIntegerField()
     draft_version = models.PositiveIntegerField(null=True)  # null: imported
     language = models.CharField(max_length=5, blank=True)  # the interface's, when it was written
+    opened_at = models.DateTimeField(null=True)
+    active_ms = models.PositiveBigIntegerField(null=True)
     at = models.DateTimeField()
 
     class Meta:

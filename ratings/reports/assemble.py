@@ -33,13 +33,13 @@ from ratings.reports.describing import (
     totals_with_intervals,
     with_intervals,
 )
-from ratings.reports.inputs import Inputs
-from ratings.reports.judging import guesses, judge_figures
+from ratings.reports.inputs import Inputs, unsubmitted
+from ratings.reports.judging import guesses, judge_figures, judge_times
 from ratings.reports.matrix import build_matrix
 
 # 2: judge_figures, condition_totals, human_model, guesses, gate_beside. 3: levels, confusions and
-# specific agreement, intervals of means, dilemmas, costs, controls, points, deposits.
-SCHEMA_VERSION = 3
+# specific agreement, intervals of means, dilemmas, costs, controls, points, deposits. 4: judge_times.
+SCHEMA_VERSION = 4
 Document = dict[str, Any]
 _PACKAGES = ("numpy", "scipy", "krippendorff", "statsmodels", "django")
 
@@ -80,6 +80,7 @@ def assemble(
         "conditions": with_intervals(condition_means(matrices, conditions), matrices, conditions),
         "judges": rater_means(matrices),
         "judge_figures": judge_figures(matrices, inputs),
+        "judge_times": judge_times(inputs),
         "condition_totals": totals_with_intervals(
             condition_shares(total, conditions), total, conditions
         )
@@ -162,14 +163,9 @@ def _criterion(found: CriterionAgreement, matrix: RatingMatrix, inputs: Inputs) 
             "varies": matrix.varies,
             "n_clusters": len(set(matrix.clusters)),
             "missing": answers - entry["n_ratings"],
-            "required": answers + _unsubmitted(inputs.flow),
+            "required": answers + unsubmitted(inputs.flow),
         }
     )
-
-
-def _unsubmitted(flow: Mapping[str, Any]) -> int:
-    """Responses that a judge owes: given and never done, or promised and given to nobody."""
-    return int(flow["never_done"] - flow["left_by_withdrawn"] + flow["unfilled"])
 
 
 def _groups(matrices: Mapping[str, RatingMatrix], professions: Mapping[str, str]) -> dict[str, Any]:
@@ -253,10 +249,10 @@ def _gate_inputs(
                 estimate=coefficient.get("estimate"),
                 lower95=coefficient.get("lower95"),
                 undefined=coefficient.get("undefined"),
-                required=entry["required"] if entry else _unsubmitted(inputs.flow),
+                required=entry["required"] if entry else unsubmitted(inputs.flow),
                 rated=entry["n_ratings"] if entry else 0,
                 varies=entry["varies"] if entry else False,
-                unsubmitted=_unsubmitted(inputs.flow),
+                unsubmitted=unsubmitted(inputs.flow),
             )
         )
     return found

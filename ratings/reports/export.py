@@ -1,6 +1,7 @@
 """Ratings as tables, for whoever may see them after closing."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from dilemmas.models import ResponsePart
@@ -8,14 +9,15 @@ from ratings.models import Panel, Rating, Slot
 
 COLUMNS = (
     "judge", "response", "dilemma", "condition", "generator", "replicate", "part", "criterion",
-    "score", "missing", "missing_note", "rationale", "submission", "at",
+    "score", "missing", "missing_note", "rationale", "submission", "at", "batch", "position",
+    "opened_at", "active_ms",
 )  # fmt: skip
 
 
 def rating_rows(panel: Panel) -> Iterator[tuple[Any, ...]]:
     """Yield every rating of every submission, the superseded ones too, oldest first."""
     slot = "submission__slot"
-    return (
+    rows = (
         Rating.objects.filter(submission__slot__judge__panel=panel)
         .order_by(f"{slot}__judge", f"{slot}__batch", f"{slot}__position", "submission", "pk")
         .values_list(
@@ -33,9 +35,15 @@ def rating_rows(panel: Panel) -> Iterator[tuple[Any, ...]]:
             "rationale",
             "submission__number",
             "submission__at",
+            f"{slot}__batch__number",
+            f"{slot}__position",
+            "submission__opened_at",
+            "submission__active_ms",
         )
         .iterator(chunk_size=5_000)
     )
+    for row in rows:
+        yield tuple(one.isoformat() if isinstance(one, datetime) else one for one in row)
 
 
 def response_rows(panel: Panel) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """What a report is computed from: the counted ratings and the sealed model judgements, as rows."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -191,7 +191,12 @@ def read_inputs(panel: Panel, *, judges_planned: int | None, each: int | None = 
             )
             if profession
         },
-        flow=_flow(panel, scores, judges_planned, each or judges_planned or 0),
+        flow=_flow(panel, judges_planned=judges_planned, each=each)
+        | {
+            "cannot_judge": dict(
+                sorted(Counter(row.missing for row in scores if row.missing).items())
+            )
+        },
         blinding=blinding.document_of(panel, by=by, left=left),
         traces=traces,
         texts_judged=texts_judged,
@@ -255,14 +260,18 @@ def taken_out(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _flow(
-    panel: Panel, scores: Sequence[ScoreRow], judges_planned: int | None, each: int
-) -> dict[str, Any]:
-    """From imported to analysed: what was served, done, never done, not judged, and by whom.
+def unsubmitted(flow: Mapping[str, Any]) -> int:
+    """Responses that a judge owes: given and never done, or promised and given to nobody."""
+    return int(flow["never_done"] - flow["left_by_withdrawn"] + flow["unfilled"])
+
+
+def served(panel: Panel, *, judges_planned: int | None, each: int | None = None) -> dict[str, int]:
+    """Count what was given to judges, done and never done; no score is read (6 queries).
 
     `unfilled` counts what the protocol promised and nobody was given: a drop-out whom a
     replacement stands in for leaves no gap, a judge who never came does.
     """
+    each = each or judges_planned or 0
     slots = Slot.objects.filter(
         judge__panel=panel,
         batch__phase=Batch.Phase.MAIN,
@@ -271,14 +280,25 @@ def _flow(
     ).exclude(response__withdrawals__panel=panel)
     slots = slots.annotate(done=Exists(Submission.objects.filter(slot=OuterRef("pk"))))
     never_done = slots.filter(done=False)
-    left = never_done.filter(judge__withdrawn_at__isnull=False).count()
     responses = _responses(panel).filter(kind=Response.Kind.RESPONSE)
     held = Counter(
         slots.exclude(done=False, judge__withdrawn_at__isnull=False).values_list(
             "response", flat=True
         )
     )
-    gaps = (max(0, each - held[pk]) for pk in responses.values_list("pk", flat=True))
+    known = list(responses.values_list("pk", flat=True))
+    return {
+        "responses": len(known),
+        "slots": slots.count(),
+        "done": slots.filter(done=True).count(),
+        "never_done": never_done.count(),
+        "left_by_withdrawn": never_done.filter(judge__withdrawn_at__isnull=False).count(),
+        "unfilled": sum(max(0, each - held[pk]) for pk in known),
+    }
+
+
+def _flow(panel: Panel, *, judges_planned: int | None, each: int | None) -> dict[str, Any]:
+    """From imported to analysed: what was served, done and never done, and by whom."""
     without_text = BlindedPart.objects.filter(
         blinding__in=Blinding.objects.newest_in(panel.response_set),  # type: ignore[attr-defined]
         text="",
@@ -287,8 +307,7 @@ def _flow(
     exposure = dict(
         Consent.objects.filter(judge__panel=panel).order_by("pk").values_list("judge", "exposure")
     )
-    return {
-        "responses": responses.count(),
+    return served(panel, judges_planned=judges_planned, each=each) | {
         "held_back": _held_back(panel),
         "judges": judges.count(),
         "judges_planned": judges_planned,
@@ -298,12 +317,6 @@ def _flow(
         "taken_out": taken_out(panel),
         "reopened": Reopening.objects.filter(slot__judge__panel=panel).count(),
         "judges_replaced": judges.filter(replaced_by__isnull=False).count(),
-        "slots": slots.count(),
-        "done": slots.filter(done=True).count(),
-        "never_done": never_done.count(),
-        "left_by_withdrawn": left,
-        "unfilled": sum(gaps),
-        "cannot_judge": dict(sorted(Counter(row.missing for row in scores if row.missing).items())),
         "without_text": without_text.distinct().count(),
         "served_order_known": panel.origin == Panel.Origin.NATIVE,
     }

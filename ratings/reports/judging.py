@@ -34,6 +34,21 @@ def judge_figures(matrices: Mapping[str, RatingMatrix], inputs: Inputs) -> dict[
     }
 
 
+def judge_times(inputs: Inputs) -> dict[str, Any]:
+    """Return each judge's minutes of work, of all and of the median response; pauses are left out."""
+    by_judge: dict[str, list[float]] = {}
+    for one in inputs.traces.times:
+        by_judge.setdefault(one.judge, []).append(one.active_ms / 60_000)
+    return {
+        judge: {
+            "n": len(minutes),
+            "total_minutes": float(np.sum(minutes)),
+            "median_minutes": float(np.median(minutes)),
+        }
+        for judge, minutes in sorted(by_judge.items())
+    }
+
+
 def guesses(inputs: Inputs) -> dict[str, Any] | None:
     """Return the blinding indices over all guesses, and without those from quality; None if nobody
     was asked."""

@@ -43,6 +43,7 @@ def sections(document: Document, titles: Titles) -> dict[str, Any]:
         "controls": _controls(document, titles),
         "models": _models(document, titles),
         "severities": _severities(document, titles),
+        "times": document.get("judge_times") or {},
         "guesses": _guesses(document.get("guesses")),
         "skewed": [row["title"] for row in _levels(document, titles) if row["skewed"]],
     }

@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 
 from dilemmas.markdown import flatten
 from dilemmas.models import BlindedPart, Blinding, Response
-from ratings.models import Batch, Flag, Guess, Panel, Rating, Slot
+from ratings.models import Batch, Flag, Guess, Panel, Rating, Slot, Submission
 from ratings.reports import blinding
 
 
@@ -31,6 +31,14 @@ class Repeated(NamedTuple):
     part: int
     criterion: str
     score: float | None
+
+
+class Spent(NamedTuple):
+    """How long a judge worked at a response, pauses left out."""
+
+    judge: str
+    response: int
+    active_ms: int
 
 
 class Guessed(NamedTuple):
@@ -61,6 +69,7 @@ class Traces:
     places: Sequence[Place] = ()
     repeats: Sequence[Repeated] = ()
     guesses: Sequence[Guessed] = ()
+    times: Sequence[Spent] = ()
     edited: frozenset[int] = frozenset()
     flagged: frozenset[int] = frozenset()
     left: frozenset[int] = frozenset()
@@ -73,6 +82,7 @@ class Traces:
             places=[one for one in self.places if one.response in responses],
             repeats=[one for one in self.repeats if one.response in responses],
             guesses=[one for one in self.guesses if one.response in responses],
+            times=[one for one in self.times if one.response in responses],
             edited=frozenset(pk for pk in self.edited if pk in responses),
             flagged=frozenset(pk for pk in self.flagged if pk in responses),
             left=frozenset(pk for pk in self.left if pk in responses),
@@ -82,7 +92,9 @@ class Traces:
 
     def to_hash(self, names: dict[int, str]) -> dict[str, Any]:
         """Write what figures follow from, by the responses' imported names."""
-        return {
+        # Of panels from before time was measured the hash stays what it was.
+        times = sorted([t.judge, names[t.response], t.active_ms] for t in self.times)
+        return ({"times": times} if times else {}) | {
             "places": sorted(
                 [p.judge, names[p.response], p.position, p.order] for p in self.places
             ),
@@ -112,6 +124,7 @@ def read_traces(panel: Panel, *, by: datetime | None, left: Iterable[int]) -> Tr
         places=_places(slots) if native else (),
         repeats=_repeats(panel),
         guesses=_guesses(panel),
+        times=_times(first) if native else (),
         edited=frozenset(edited.values_list("response", flat=True)),
         flagged=frozenset(flags.values_list("slot__response", flat=True)),
         left=frozenset(left),
@@ -154,6 +167,19 @@ def _repeats(panel: Panel) -> list[Repeated]:
             "score",
         )
     ]
+
+
+def _times(slots: QuerySet[Slot]) -> list[Spent]:
+    rows = (
+        Submission.objects.filter(slot__in=slots, active_ms__isnull=False)
+        .order_by("slot", "number")
+        .values_list("slot", "slot__judge__code", "slot__response", "active_ms")
+    )
+    newest = {
+        slot: Spent(judge, response, active_ms or 0)
+        for slot, judge, response, active_ms in rows.iterator(chunk_size=20_000)
+    }
+    return list(newest.values())
 
 
 def _guesses(panel: Panel) -> list[Guessed]:

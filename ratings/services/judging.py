@@ -28,6 +28,7 @@ from ratings.models import (
 from ratings.services import audit
 from ratings.services.answers import Answer, gaps, is_field, read_answers
 from ratings.services.errors import Clash, Conflict, Incomplete, Refused
+from ratings.services.pace import spent
 
 CONSENT_VERSION = "1"
 _CLIENTS_KEPT = 60  # page loads remembered per slot
@@ -59,6 +60,7 @@ def save(
     client: str = "",
     sequence: int | None = None,
     field_left: bool = False,
+    shown: datetime | None = None,
 ) -> Saved:
     """Merge changed fields into the slot's draft.
 
@@ -67,7 +69,7 @@ def save(
     a version number alone would let a page overwrite a text that it has never shown. A save heard
     before, or overtaken by a later one of the same page, changes nothing. A field that another page
     changed meanwhile is not overwritten: the other fields are stored, the text is kept as a
-    checkpoint, and `Conflict` is raised.
+    checkpoint, and `Conflict` is raised. `shown` is when the page was made, from which time counts.
     Raises `Refused` if the panel is not open or the batch is handed in.
     """
     try:
@@ -78,6 +80,7 @@ def save(
             client=client,
             sequence=sequence,
             field_left=field_left,
+            shown=shown,
         )
     except IntegrityError:
         _refuse_unless_open(slot)  # closed, handed in or taken out since it was looked at
@@ -96,6 +99,7 @@ def _merge(
     client: str,
     sequence: int | None,
     field_left: bool,
+    shown: datetime | None,
 ) -> tuple[Saved, list[Clash]]:
     draft = Draft.objects.select_for_update().get(slot=slot)
     _refuse_unless_open(slot)
@@ -115,6 +119,8 @@ def _merge(
             clashes.append(Clash(name, change.value, theirs))
     if accepted:
         draft.version += 1
+        draft.active_ms += spent(shown, draft.saved_at, until=at)
+        draft.opened_at = draft.opened_at or (shown if shown and shown <= at else at)
         draft.saved_at = at
         draft.last_client = client
         for name, value in accepted.items():
@@ -157,6 +163,8 @@ def done(*, slot: Slot, language: str, at: datetime) -> Submission:
             number=last.number + 1 if last else 1,
             draft_version=draft.version,
             language=language,
+            opened_at=draft.opened_at,
+            active_ms=draft.active_ms + spent(draft.saved_at, until=at),
             at=at,
         )
         ratings = Rating.objects.bulk_create(_rating(submission, answer) for answer in answers)

@@ -1,16 +1,28 @@
-"""How long the rest may take a judge: a range from the own pace, never shown beside a response."""
+"""Time: how long a judge was at a response, and how long the rest may take, from the own pace."""
 
 import math
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from ratings.models import Judge, Submission
 
+AWAY = timedelta(minutes=10)  # a longer silence between two saves is no work on the response
 _PAUSE = timedelta(minutes=20)
 _ENOUGH = 5  # responses after which a pace can be told
 _LOOKED_AT = 30  # the newest ones: people grow quicker
 _STEP = 5
+
+
+def spent(*moments: datetime | None, until: datetime) -> int:
+    """Return the milliseconds of work since the latest of these moments; 0 if it was a pause.
+
+    The moments are when the page was made and when something was last saved. Time without a word
+    written counts up to ten minutes, as reading.
+    """
+    known = [one for one in moments if one is not None and one <= until]
+    silence = until - max(known, default=until)
+    return 0 if silence > AWAY else round(silence.total_seconds() * 1000)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, Sum
 
 from ratings.models import (
     Batch,
@@ -31,12 +31,18 @@ class JudgeProgress:
     cannot_judge: int
     flags: int
     last_seen: datetime | None
+    active: timedelta = timedelta()
     first_done: datetime | None = None
     reopened: int = 0
 
     @property
     def owed(self) -> int:
         return self.slots - self.done
+
+    @property
+    def minutes_each(self) -> float | None:
+        """Minutes of work a response so far; None before five are done."""
+        return self.active.total_seconds() / 60 / self.done if self.done >= 5 else None
 
     def projected_end(self, now: datetime) -> datetime | None:
         """Return when the rest may be done at the pace so far; None before it can be told."""
@@ -79,7 +85,7 @@ def judge_progress(
     rows = []
     for judge in Judge.objects.filter(panel=panel, **of).order_by("pk"):
         total, handed = batches.get(judge.pk, (0, 0))
-        places, done, drafts, seen = slots.get(judge.pk, (0, 0, 0, None))
+        places, done, drafts, seen, active = slots.get(judge.pk, (0, 0, 0, None, 0))
         rows.append(
             JudgeProgress(
                 judge=judge,
@@ -91,6 +97,7 @@ def judge_progress(
                 cannot_judge=missing.get(judge.pk, 0),
                 flags=flags.get(judge.pk, 0),
                 last_seen=seen,
+                active=timedelta(milliseconds=active),
                 first_done=first.get(judge.pk),
                 reopened=reopened[judge.pk],
             )
@@ -109,8 +116,10 @@ def _first_done(panel: Panel) -> dict[int, datetime]:
     )
 
 
-def _slots(panel: Panel, judge: Judge | None) -> dict[int, tuple[int, int, int, datetime | None]]:
-    """Judge → places, done, begun but not done, and when a text was last saved."""
+def _slots(
+    panel: Panel, judge: Judge | None
+) -> dict[int, tuple[int, int, int, datetime | None, int]]:
+    """Judge → places, done, begun but not done, when a text was last saved, milliseconds of work."""
     of = {"judge": judge} if judge else {}
     rows = (
         Slot.objects.filter(judge__panel=panel, batch__phase=Batch.Phase.MAIN, **of)
@@ -122,14 +131,15 @@ def _slots(panel: Panel, judge: Judge | None) -> dict[int, tuple[int, int, int, 
             done=Count("pk", filter=Q(is_done=True)),
             started=Count("pk", filter=Q(is_started=True)),
             seen=Max("draft__saved_at"),
+            active=Sum("draft__active_ms", default=0),
         )
         .order_by()
-        .values_list("judge", "places", "done", "started", "seen")
+        .values_list("judge", "places", "done", "started", "seen", "active")
     )
     # What is done was started: asking of each place once more whether it is done costs as much again.
     return {
-        judge: (places, done, max(0, started - done), seen)
-        for judge, places, done, started, seen in rows
+        judge: (places, done, max(0, started - done), seen, active)
+        for judge, places, done, started, seen, active in rows
     }
 
 

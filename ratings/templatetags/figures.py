@@ -1,7 +1,7 @@
 """Numbers as each language writes them: decimal comma in ca and es, `[0,41; 0,63]`, `95 %`."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django import template
 from django.utils.translation import get_language
@@ -54,6 +54,13 @@ def p_value(value: float | None) -> str:
     mantissa, exponent = f"{value:.1e}".split("e")
     mantissa = mantissa.replace(".", ",") if _comma() else mantissa
     return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+
+
+@register.filter
+def hours(value: timedelta) -> str:
+    """Return a duration in hours and minutes, in units that the three languages share."""
+    whole, minutes = divmod(round(value.total_seconds() / 60), 60)
+    return f"{whole}\u00a0h {minutes:02}\u00a0min" if whole else f"{minutes}\u00a0min"
 
 
 @register.filter

@@ -4,6 +4,7 @@ import csv
 import json
 import secrets
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -279,6 +280,7 @@ def rate(request: PersonRequest, code: str, position: int) -> HttpResponse:
             sequence=_whole(sequence) if sequence else None,
             at=timezone.now(),
             field_left=True,
+            shown=_moment(request.POST.get("shown", "")),
         )
         if request.POST.get("action") == "done":
             judging.done(slot=slot, language=get_language() or "", at=timezone.now())
@@ -311,6 +313,7 @@ def draft(request: PersonRequest, code: str, position: int) -> HttpResponse:
             client=str(body["client"])[:40],
             sequence=int(body["sequence"]),
             field_left=bool(body.get("left")),
+            shown=_moment(body.get("shown", "")),
             at=timezone.now(),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -364,6 +367,7 @@ def _rating_page(
         "total": slot.of,
         "first_reading": slot.draft.version == 0,
         "client": secrets.token_hex(8),
+        "shown": int(timezone.now().timestamp()),
         "locked": panel.state != panel.State.OPEN
         or slot.was_taken_out
         or (slot.batch.handed_in_at is not None and not slot.is_reopened),
@@ -444,5 +448,11 @@ def _reply(saved: judging.Saved) -> dict[str, Any]:
     return {"version": saved.version, "fields": dict(saved.fields), "at": at}
 
 
-def _whole(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
+def _moment(text: object) -> datetime | None:
+    """Read the seconds at which a page was made; what is none of it is not known."""
+    seconds = _whole(text, digits=11) if isinstance(text, str) else 0
+    return datetime.fromtimestamp(seconds, tz=UTC) if seconds else None
+
+
+def _whole(text: str, *, digits: int = 9) -> int:
+    return int(text) if text.isdecimal() and len(text) <= digits else 0

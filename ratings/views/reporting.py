@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
 from ratings import tasks, words
@@ -19,7 +18,7 @@ from ratings.reports.export import COLUMNS, rating_rows, response_rows
 from ratings.reports.rationales import ORDERS, Asked, read_page
 from ratings.reports.render import view_of
 from ratings.reports.resolved import resolved
-from ratings.views.requests import PersonRequest
+from ratings.views.requests import PersonRequest, criterion_titles
 
 
 @require_safe
@@ -65,13 +64,7 @@ def rationales(request: PersonRequest, slug: str) -> HttpResponse:
     )
     number = request.GET.get("page", "")
     page = read_page(panel, asked, number=int(number) if number.isdecimal() else 1)
-    language = (get_language() or "ca")[:2]
-    titles = {
-        criterion.key: next(
-            (t.name for t in criterion.texts.all() if t.language == language), criterion.key
-        )
-        for criterion in panel.rubric_version.criteria.prefetch_related("texts")
-    }
+    titles = criterion_titles(panel)
     context = {
         "panel": panel,
         "page": page,
@@ -132,8 +125,7 @@ def ratings_csv(request: PersonRequest, slug: str) -> StreamingHttpResponse:
 
     def lines() -> Iterator[str]:
         yield writer.writerow(COLUMNS)
-        for row in rating_rows(panel):
-            yield writer.writerow([*row[:-1], row[-1].isoformat()])
+        yield from map(writer.writerow, rating_rows(panel))
 
     response = StreamingHttpResponse(lines(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-ratings.csv"'
@@ -167,10 +159,7 @@ def _level(score: float | None) -> str:
 @require_safe
 def ratings_json(request: PersonRequest, slug: str) -> HttpResponse:
     panel = panel_for(request.user, slug, "ratings")
-    rows = [
-        dict(zip(COLUMNS, (*row[:-1], row[-1].isoformat()), strict=True))
-        for row in rating_rows(panel)
-    ]
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in rating_rows(panel)]
     document = {
         "schema_version": 1,
         "panel": slug,

@@ -5,9 +5,11 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import get_language
 from django_htmx.middleware import HtmxDetails
 
 from awb_panel.accounts.models import User
+from ratings.models import Panel
 
 
 class PersonRequest(HttpRequest):
@@ -32,3 +34,13 @@ def page_of(request: HttpRequest, rows: Any, size: int, count: int | None = None
     if count is not None:
         pages.count = count  # type: ignore[misc]
     return pages.get_page(request.GET.get("page"))
+
+
+def criterion_titles(panel: Panel) -> dict[str, str]:
+    """Return each criterion's name in the reader's language; its key where there is none."""
+    language = (get_language() or "ca")[:2]
+    criteria = panel.rubric_version.criteria.prefetch_related("texts")
+    return {
+        one.key: next((t.name for t in one.texts.all() if t.language == language), one.key)
+        for one in criteria
+    }

@@ -9,11 +9,12 @@ from django.test import Client
 
 from awb_panel.preferences import CHOICES, Preferences
 from dilemmas.models import BlindedPart
-from ratings.models import Clarification, Evidence, Guess, Rating, Submission
+from ratings.models import Clarification, Draft, Evidence, Guess, Rating, Submission
 from ratings.services import clarifying, guessing, judging
 from ratings.services.errors import Incomplete, Refused
 from ratings.services.judging import Change
 from ratings.services.pace import TimeLeft, time_left
+from ratings.services.progress import judge_progress
 from tests.cast import CONDITIONS, CRITERIA, NOW, draft_panel, open_cast, rate_all, rate_slot
 
 pytestmark = pytest.mark.django_db
@@ -165,6 +166,47 @@ def test_time_left_is_a_range_from_the_own_pace():
     page = text_of(as_(cast.judges[0]).get("/judge/"))
     assert "the rest takes between 15 and 25 minutes" in page
     assert Submission.objects.count() == 6
+
+
+def test_time_at_work_leaves_out_what_was_a_pause():
+    cast = open_cast(judges=1)
+    slot, field = cast.slots(0)[0], "0-opposition-rationale"
+
+    def write(text, minutes, *, shown=None):
+        judging.save(
+            slot=slot,
+            changes={field: Change(text[:-1], text)},
+            at=NOW + timedelta(minutes=minutes),
+            shown=NOW + timedelta(minutes=shown) if shown is not None else None,
+        )
+
+    write("a", 2, shown=0)
+    write("ab", 3, shown=0)
+    write("abc", 63, shown=0)  # an hour away, on the same page
+    write("abcd", 65, shown=64)  # the page was opened anew
+    draft = Draft.objects.get(slot=slot)
+    assert draft.active_ms == (2 + 1 + 0 + 1) * 60_000
+    assert draft.opened_at == NOW
+    write("abcde", 66, shown=400)  # a clock that runs ahead: what is known counts
+    assert Draft.objects.get(slot=slot).active_ms == 5 * 60_000
+    (row,) = judge_progress(cast.panel)
+    assert row.active == timedelta(minutes=5)
+
+
+def test_the_page_says_when_it_was_made_and_a_submission_keeps_the_time():
+    cast = open_cast(judges=1)
+    slot, client = cast.slots(0)[0], as_(cast.judges[0])
+    address = f"/judge/batch/{slot.batch.code}/{slot.position}/"
+    shown = re.search(r'name="shown" value="(\d+)"', client.get(address).content.decode())[1]
+    earlier = str(int(shown) - 120)
+    for wrong in ("", "x", "9" * 40, "-5"):
+        assert client.post(address, {"shown": wrong, "0-opposition-answer": ""}).status_code == 302
+    answers = {f"0-{key}-answer": "2" for key in CRITERIA} | {"0-opposition-rationale": "because"}
+    reply = client.post(address, answers | {"shown": earlier, "action": "done"})
+    assert reply.status_code == 302
+    submission = Submission.objects.get(slot=slot)
+    assert 120_000 <= submission.active_ms < 130_000
+    assert submission.opened_at.timestamp() == int(earlier)
 
 
 # preferences

@@ -122,7 +122,7 @@ def test_pages_name_no_response_by_its_key(cast):
         assert key not in page
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page)
     assert {n for n, _v in hidden if not n.startswith("was-")} <= {
-        "csrfmiddlewaretoken", "client", "sequence",
+        "csrfmiddlewaretoken", "client", "sequence", "shown",
     }  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def closed(**options) -> tuple[Cast, dict]:
 
 def test_document_holds_judges_model_judges_guesses_and_the_gates_company():
     _, document = closed()
-    assert document["schema_version"] == 3
+    assert document["schema_version"] == 4
 
     one = document["judge_figures"]["synthesis"]
     assert set(one["severity"]) == {"J1", "J2", "J3"}

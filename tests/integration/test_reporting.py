@@ -208,6 +208,10 @@ def test_files_are_what_was_kept():
     assert {row["condition"] for row in rows} == set(CONDITIONS)
     as_json = client.get(f"/report/{slug}/ratings.json").json()
     assert [one["score"] for one in as_json["ratings"]] == [float(row["score"]) for row in rows]
+    first = as_json["ratings"][0]
+    assert (first["batch"], first["position"], first["at"]) == (1, 1, NOW.isoformat())
+    assert first["opened_at"] == NOW.isoformat()
+    assert first["active_ms"] == 0
 
 
 def test_who_reads_what_once_the_panel_is_closed_and_published():
