@@ -19,6 +19,8 @@ from ratings.models import Flag, Invitation, Membership, Panel, Upload
 from ratings.services import judging, reporting
 from ratings.services.freezing import freeze_panel
 from ratings.services.judging import Change
+from ratings.services.outlook import outlook
+from ratings.services.panels import close_panel
 from ratings.services.progress import judge_progress
 from ratings.services.uploads import keep_upload
 from tests.cast import (
@@ -30,6 +32,7 @@ from tests.cast import (
     make_rubric,
     make_set,
     open_cast,
+    rate_all,
     rate_slot,
     table,
 )
@@ -492,6 +495,45 @@ def test_close_says_what_is_missing():
     client.post("/coordinate/panel/close/")
     assert client.post("/coordinate/panel/close/").status_code == 422
     assert "Close for good" not in text_of(client.get("/coordinate/panel/close/"))
+
+
+def test_close_says_what_it_means_for_the_requirement_without_a_score():
+    cast = open_cast(judges=3, dilemmas=2)  # 30 scores a criterion, of which one may be missing
+    client = as_(cast.coordinator)
+    for number in range(3):
+        for slot in cast.slots(number):
+            rate_slot(slot, dict.fromkeys(CRITERIA, number % 3))
+    page = text_of(client.get("/coordinate/panel/close/"))
+    assert "Closed now, the scores would decide it: met at best, not met at worst." in page
+    rate_slot(cast.slots(0)[0], {"opposition": "cannot:knowledge"})
+    assert outlook(cast.panel).criteria[0].missing == 1
+    assert outlook(cast.panel).now == {"best": "met", "worst": "not_met"}, "5 % may be missing"
+    rate_slot(cast.slots(0)[1], {"opposition": "cannot:knowledge"})
+    found = outlook(cast.panel)
+    first, second = found.criteria[:2]
+    assert (first.key, first.required, first.cannot_judge, first.allowed) == (
+        "opposition",
+        30,
+        2,
+        1,
+    )
+    assert (first.decidable_now, second.decidable_now) == (False, True)
+    assert found.now == {"best": "undecidable", "worst": "not_met"}
+    assert found.finished["best"] == "undecidable"
+    page = text_of(client.get("/coordinate/panel/close/"))
+    assert "Closed now, it could not be decided, however well the judges agree." in page
+
+
+def test_close_foresees_the_same_as_the_report_decides():
+    cast = open_cast(judges=2, dilemmas=2)  # one of the three who were planned never came
+    rate_all(cast, lambda judge, dilemma, condition, criterion: len(condition) % 4)
+    found = outlook(cast.panel)
+    assert {one.unsubmitted for one in found.criteria} == {10}
+    assert found.now["best"] == "undecidable"
+    assert found.finished == {"best": "met", "worst": "not_met"}
+    close_panel(panel=cast.panel, actor="", at=NOW)
+    report = reporting.compute_report(panel=cast.panel, at=NOW)
+    assert report.verdict == "undecidable"
 
 
 def scored(judge, dilemma, condition, criterion):

@@ -20,8 +20,9 @@ from ratings.reports.render import rule
 from ratings.services import panels as panel_service
 from ratings.services.errors import Refused
 from ratings.services.freezing import freeze_panel, obstacles
+from ratings.services.outlook import outlook
 from ratings.services.progress import judge_progress
-from ratings.views.requests import PersonRequest
+from ratings.views.requests import PersonRequest, criterion_titles
 
 Act = Callable[..., Any]
 
@@ -129,7 +130,11 @@ def _close_and_report(*, panel: Panel, actor: str, at: datetime) -> None:
 def _left_undone(panel: Panel) -> dict[str, Any]:
     progress = judge_progress(panel)
     native = panel.origin == Panel.Origin.NATIVE
+    foreseen = outlook(panel) if native and panel.state == Panel.State.OPEN else None
+    titles = criterion_titles(panel) if foreseen else {}
     return {
+        "outlook": foreseen,
+        "criteria": [(titles[one.key], one) for one in foreseen.criteria] if foreseen else [],
         "progress": progress,
         "undone": sum(row.slots - row.done for row in progress),
         "judges": sum(row.judge.withdrawn_at is None for row in progress),
