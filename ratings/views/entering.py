@@ -7,7 +7,6 @@ from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -18,6 +17,7 @@ from ratings.forms.entering import OwnerForm
 from ratings.models import Invitation, Judge, Membership, Panel
 from ratings.services import invitations
 from ratings.services.errors import Refused
+from ratings.views.requests import inside
 
 OWNER_SALT = "first owner"
 _OWNER_TOKEN_S = 24 * 3600
@@ -42,10 +42,7 @@ def language(request: HttpRequest) -> HttpResponse:
     code = request.POST.get("language", "")
     if code not in dict(settings.LANGUAGES):
         raise Http404
-    target = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
-        target = "/"
-    response = redirect(target)
+    response = redirect(inside(request.POST.get("next", "")) or "/")
     response.set_cookie(
         settings.LANGUAGE_COOKIE_NAME,
         code,

@@ -22,7 +22,8 @@ class PersonRequest(HttpRequest):
 
 def inside(address: str) -> str:
     """Return an address to go back to if it is one of this site's, else an empty text."""
-    return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
+    is_ours = url_has_allowed_host_and_scheme(address, allowed_hosts=None)
+    return address if is_ours and address.startswith("/") else ""
 
 
 def page_of(request: HttpRequest, rows: Any, size: int, count: int | None = None) -> "Page[Any]":
