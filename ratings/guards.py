@@ -34,6 +34,7 @@ def ratings_guards() -> list[Guard]:
         "ratings_reopening",
         "ratings_withdrawal",
         "ratings_replacement",
+        "ratings_reminderrule",
         "ratings_case",
         "ratings_decision",
     ):

@@ -72,6 +72,7 @@ urlpatterns = [
     path("coordinate/<slug:slug>/judges/<int:pk>/resend/", coordinating.resend, name="resend"),
     path("coordinate/<slug:slug>/judges/<int:pk>/revoke/", coordinating.revoke, name="revoke"),
     path("coordinate/<slug:slug>/progress/", coordinating.progress, name="progress"),
+    path("coordinate/<slug:slug>/reminders/", coordinating.reminders, name="reminders"),
     path("coordinate/<slug:slug>/flags/", coordinating.flags, name="flags"),
     path("coordinate/<slug:slug>/seats/<int:pk>/", coordinating.seat, name="seat"),
     path("coordinate/<slug:slug>/texts/", coordinating.texts_out, name="texts_out"),

@@ -10,6 +10,15 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(max_length=2000, label=_("Reason"))
 
 
+class ReminderRuleForm(forms.Form):
+    days = forms.IntegerField(
+        min_value=0,
+        max_value=60,
+        label=_("Days of silence"),
+        help_text=_("From 7 to 60; 0 is never."),
+    )
+
+
 class ReplyForm(forms.Form):
     state = forms.ChoiceField(
         choices=[

@@ -16,7 +16,7 @@ from ratings.models.rating import (
 )
 from ratings.models.reporting import Publication, Report
 from ratings.models.resolving import Case, Decision
-from ratings.models.running import FlagReply, Reopening, Replacement, Withdrawal
+from ratings.models.running import FlagReply, ReminderRule, Reopening, Replacement, Withdrawal
 from ratings.models.serving import Batch, Slot
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Protocol",
     "Publication",
     "Rating",
+    "ReminderRule",
     "Reopening",
     "Replacement",
     "Report",

@@ -110,3 +110,23 @@ class Replacement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.judge_id} for {self.left_by_id}"
+
+
+class ReminderRule(models.Model):
+    """After how many silent days judges are reminded; the newest counts, 0 is never. Append-only."""
+
+    panel = models.ForeignKey(Panel, on_delete=models.PROTECT, related_name="reminder_rules")
+    days = models.PositiveSmallIntegerField()
+    actor = models.CharField(max_length=32)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("panel", "id")
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(days=0) | models.Q(days__gte=7), name="at_most_weekly"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.panel_id}: {self.days}"

@@ -15,12 +15,13 @@ from ratings.models import (
     FlagReply,
     Judge,
     Rating,
+    ReminderRule,
     Replacement,
     Slot,
     Submission,
     Withdrawal,
 )
-from ratings.services import judging, running
+from ratings.services import judging, reminding, running
 from ratings.services.errors import Refused
 from ratings.services.judging import Change
 from ratings.services.panels import close_panel
@@ -277,6 +278,48 @@ def test_reminder_is_shown_sent_in_the_judges_language_and_at_most_weekly(settin
         refused(lambda: running.note_reminder(judge=cast.seat(0), actor="", at=later))
         == "judge_has_finished"
     )
+
+
+def rule(cast, days):
+    reminding.set_rule(panel=cast.panel, days=days, actor=cast.coordinator.opaque_id, at=NOW)
+
+
+def test_judges_are_reminded_by_rule_after_silence_once_a_week_and_not_when_done():
+    cast = open_cast(judges=3, ends_on="2027-01-31")
+    panel, who = cast.panel, cast.coordinator
+    assert reminding.remind_due(at=NOW + timedelta(days=90)) == 0, "there is no rule"
+    assert refused(lambda: rule(cast, 3)) == "at_most_weekly"
+    rule(cast, 10)
+    handed_in(cast, 2)
+    rate_slot(cast.slots(1)[0], ONES, at=NOW + timedelta(days=4))
+    first = reminding.next_reminders(panel, reminding.rule_of(panel))
+    assert [(judge.code, due) for judge, due in first] == [
+        (cast.seat(0).code, NOW + timedelta(days=10)),
+        (cast.seat(1).code, NOW + timedelta(days=14)),
+    ]
+    assert reminding.remind_due(at=NOW + timedelta(days=9)) == 0
+    assert reminding.remind_due(at=NOW + timedelta(days=10)) == 1
+    assert reminding.remind_due(at=NOW + timedelta(days=10)) == 0, "a second worker finds the note"
+    assert (mail.outbox[0].to, mail.outbox[0].reply_to) == ([cast.judges[0].email], [who.email])
+    assert reminding.remind_due(at=NOW + timedelta(days=16)) == 1, "the other; the first was lately"
+    assert reminding.remind_due(at=NOW + timedelta(days=17)) == 1
+    running.leave(judge=cast.seat(0), reason="x", actor="", at=NOW + timedelta(days=18))
+    rule(cast, 0)
+    assert reminding.remind_due(at=NOW + timedelta(days=60)) == 0
+    assert ReminderRule.objects.count() == 2, "history stays"
+
+
+def test_reminders_page_shows_who_is_next_with_the_letter():
+    cast = open_cast(judges=1)
+    client, page = as_(cast.coordinator), at(cast, "reminders")
+    assert "Nobody is reminded by itself" in text_of(client.get(page))
+    for wrong in ("3", "61", "-1", "soon", ""):
+        assert client.post(page, {"days": wrong}).status_code == 422
+    assert client.post(page, {"days": "7"}).status_code == 302
+    shown = text_of(client.get(page))
+    assert "has saved nothing for 7 days" in shown
+    assert cast.seat(0).code in shown and "http://" in shown, "the letter with its link"
+    assert not mail.outbox
 
 
 # pages

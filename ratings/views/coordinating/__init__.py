@@ -12,7 +12,7 @@ from ratings.views.coordinating.rubrics import (
     rubric_preview,
     rubrics,
 )
-from ratings.views.coordinating.running import flags, progress, seat, texts_out
+from ratings.views.coordinating.running import flags, progress, reminders, seat, texts_out
 from ratings.views.coordinating.steps import close, freeze, open_, publish
 from ratings.views.coordinating.texts import blind_one, blinding
 
@@ -41,6 +41,7 @@ __all__ = [
     "publish",
     "registration",
     "registration_json",
+    "reminders",
     "resend",
     "resolution",
     "revoke",

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dilemmas.models import Response
 from ratings import words
-from ratings.forms.running import ReasonForm, ReplyForm
+from ratings.forms.running import ReasonForm, ReminderRuleForm, ReplyForm
 from ratings.models import Batch, Flag, Judge, Panel, Reopening, Slot
 from ratings.permissions import panel_for
-from ratings.services import running
+from ratings.services import reminding, running
 from ratings.services.errors import Refused
 from ratings.services.mail import reminder, send_reminder
 from ratings.services.progress import batch_progress, dilemma_progress, judge_progress
@@ -52,6 +52,40 @@ def progress(request: PersonRequest, slug: str) -> HttpResponse:
     }
     part = "_running.html" if request.htmx else "progress.html"
     return render(request, f"ratings/coordinating/{part}", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def reminders(request: PersonRequest, slug: str) -> HttpResponse:
+    """After how many silent days judges are reminded, who is next, and what they are sent."""
+    panel = _native(request, slug)
+    rule = reminding.rule_of(panel)
+    form = ReminderRuleForm(request.POST or None, initial={"days": rule.days if rule else 0})
+    if request.method == "POST" and form.is_valid():
+        try:
+            reminding.set_rule(
+                panel=panel,
+                days=form.cleaned_data["days"],
+                actor=request.user.opaque_id,
+                at=timezone.now(),
+            )
+            messages.success(request, _("Saved."))
+            return redirect("reminders", slug=slug)
+        except Refused as refused:
+            form.add_error("days", words.sentence(refused))
+    upcoming = reminding.next_reminders(panel, rule) if rule else []
+    context = {
+        "panel": panel,
+        "form": form,
+        "rule": rule,
+        "live": panel.state in (Panel.State.FROZEN, Panel.State.OPEN),
+        "now": timezone.now(),
+        "rows": [
+            (judge, due, reminder(judge=judge, coordinator=request.user.email))
+            for judge, due in upcoming
+        ],
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "ratings/coordinating/reminders.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
