@@ -37,6 +37,7 @@ urlpatterns = [
     path("coordinate/", coordinating.panels, name="panels"),
     path("coordinate/new/", coordinating.new_panel, name="new_panel"),
     path("coordinate/import/", importing.start, name="import"),
+    path("coordinate/import/take-back/", importing.take_back, name="take_back"),
     path("coordinate/import/formats/", importing.formats, name="import_formats"),
     path("coordinate/import/examples/<str:name>", importing.example, name="import_example"),
     path("coordinate/import/<int:pk>/", importing.preview, name="import_preview"),

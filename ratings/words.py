@@ -7,6 +7,13 @@ from django.utils.translation import gettext_lazy as lazy
 
 from ratings.services.errors import Refused
 
+TAKING_BACK = {
+    "sealed": lazy("A panel was frozen with it: it is sealed, and stays as it was."),
+    "confirmed": lazy("A second person has confirmed decisions on its texts: they stay."),
+    "has_responses": lazy("There are responses to these dilemmas: take those back first."),
+    "rubric_in_use": lazy("A panel is judged with it: choose another rubric there first."),
+}
+
 REFUSALS = {
     "panel_is_frozen": lazy("The panel is frozen: this can no longer be changed."),
     "panel_not_frozen": lazy("The panel is not frozen. Freeze it first."),

@@ -1,5 +1,7 @@
 """Importing in the browser: choose, look at what would happen, confirm; what files look like."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +16,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dilemmas.models import Collection, ModelJudgement, ResponseSet, Rubric
 from dilemmas.services import formats as known
+from dilemmas.services import taking_back
 from dilemmas.services.reading import Format
+from dilemmas.services.taking_back import CannotTakeBack
 from ratings import tasks, words
 from ratings.forms.coordinating import ImportForm, StudyForm
 from ratings.models import Job, Upload
@@ -179,6 +183,48 @@ def _page(request: PersonRequest, context: dict[str, Any]) -> HttpResponse:
     look = context.get("look")
     status = 422 if look and look.count and not context.get("running") else 200
     return render(request, "ratings/coordinating/preview.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def take_back(request: PersonRequest) -> HttpResponse:
+    """Ask once, then take back what was imported; what is sealed stays, and the page says why."""
+    owner_only(request.user)
+    given = request.POST if request.method == "POST" else request.GET
+    kind, judge = given.get("kind", ""), given.get("judge", "")
+    name = given.get("name", "")
+    act = _taking(request, kind, name, judge)
+    context: dict[str, Any] = {"kind": kind, "name": name, "judge": judge}
+    try:
+        if request.method == "POST":
+            act(dry_run=False)
+            messages.success(request, _("Taken back. The provenance says that it was here."))
+            return redirect("import")
+        context["taken"] = act(dry_run=True)
+    except CannotTakeBack as refused:
+        context["refused"] = words.TAKING_BACK[refused.code]
+    status = 422 if request.method == "POST" else 200
+    return render(request, "ratings/coordinating/take_back.html", context, status=status)
+
+
+def _taking(request: PersonRequest, kind: str, name: str, judge: str) -> Callable[..., Any]:
+    """Return what takes this back; 404 for what is not here, or is another person's."""
+    made: dict[str, Any] = {"actor": request.user.opaque_id, "at": timezone.now()}
+    if kind == "dilemmas":
+        collections = Collection.objects.exclude(name__startswith="study:")
+        return partial(
+            taking_back.take_back_dilemmas,
+            collection=get_object_or_404(collections, name=name),
+            **made,
+        )
+    if kind == "rubric":
+        rubric = get_object_or_404(Rubric, code=name)
+        return partial(taking_back.take_back_rubric, rubric=rubric, **made)
+    made["response_set"] = get_object_or_404(ResponseSet, name=name, uploader=request.user)
+    if kind == "responses":
+        return partial(taking_back.take_back_responses, **made)
+    if kind == "judgements":
+        return partial(taking_back.take_back_judgements, judge=judge, **made)
+    raise Http404
 
 
 @require_safe

@@ -57,6 +57,7 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     },
     "new_panel": {"GET": {"owner": 200}, "POST": {"owner": 422}},
     "import": {"GET": {"owner": 200}, "POST": {"owner": 422}},
+    "take_back": {"GET": {}, "POST": {}},  # nothing is named
     "import_formats": {"GET": {"owner": 200}},
     "import_example": {"GET": {"owner": 200}},
     "import_preview": {"GET": {"owner": 422}, "POST": {"owner": 422}},
@@ -162,6 +163,7 @@ def world():
         "panels": "/coordinate/",
         "new_panel": "/coordinate/new/",
         "import": "/coordinate/import/",
+        "take_back": "/coordinate/import/take-back/",
         "import_formats": "/coordinate/import/formats/",
         "import_example": "/coordinate/import/examples/dilemmas.csv",
         "import_preview": f"/coordinate/import/{upload.pk}/",
