@@ -30,7 +30,7 @@ from ratings.services.invitations import accept, invite
 from ratings.services.judging import Change
 from ratings.services.panels import close_panel, publish
 from ratings.services.reporting import compute_report
-from tests.cast import CRITERIA, NOW, open_cast, rate_slot
+from tests.cast import CRITERIA, NOW, make_set, open_cast, rate_slot
 from tests.integration.test_permissions import MATRIX
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +115,7 @@ def world(state: str) -> dict[str, object]:
     cast = open_cast(
         judges=3, dilemmas=2, adjudication_from=1, publish_missed=True, guesses=1, batch_size=5
     )
+    make_set("unused", uploader=cast.owner)
     for number in range(3):
         for place, slot in enumerate(cast.slots(number)):
             if number or place < 5 or state != "open":
