@@ -65,6 +65,11 @@ urlpatterns = [
         coordinating.registration_json,
         name="registration_json",
     ),
+    path(
+        "coordinate/<slug:slug>/registration.pdf",
+        coordinating.registration_pdf,
+        name="registration_pdf",
+    ),
     path("coordinate/<slug:slug>/order/", coordinating.order, name="order"),
     path("coordinate/<slug:slug>/freeze/", coordinating.freeze, name="freeze"),
     path("coordinate/<slug:slug>/open/", coordinating.open_, name="open"),

@@ -6,6 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
+from awb_panel import pdf
 from awb_panel.accounts.models import User
 from dilemmas.models import Blinding
 from ratings.models import Invitation, Judge, Membership
@@ -74,6 +75,7 @@ MATRIX: dict[str, dict[str, dict[str, int]]] = {
     "planning": {"GET": {"coordinator": 302}, "POST": {"coordinator": 302}},
     "registration": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
     "registration_json": {"GET": COORDINATOR},
+    "registration_pdf": {"GET": {"coordinator": 200 if pdf.is_available() else 404}},
     "preview_mail": {"GET": COORDINATOR},
     "resend": {"POST": COORDINATOR},
     "freeze": {"GET": COORDINATOR, "POST": {"coordinator": 422}},
@@ -181,6 +183,7 @@ def world():
         "audit_jsonl": f"/coordinate/{slug}/audit.jsonl",
         "resend": f"/coordinate/{slug}/judges/{waiting.pk}/resend/",
         "preview_mail": f"/coordinate/{slug}/judges/mail/",
+        "registration_pdf": f"/coordinate/{slug}/registration.pdf",
         "registration_json": f"/coordinate/{slug}/registration.json",
         "resolution": f"/coordinate/{slug}/differences/",
         "archive": f"/coordinate/{slug}/archive/",

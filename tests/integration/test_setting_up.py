@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from awb_panel import pdf
 from dilemmas.canonical import sha256
 from ratings import tasks
 from ratings.models import Consent, Invitation, Job, Panel
@@ -18,7 +19,7 @@ from ratings.services.freezing import freeze_panel
 from ratings.services.invitations import Guest, GuestsRefused, invite, invite_all
 from ratings.services.panels import open_panel
 from ratings.services.protocols import DECLARATIONS, DEFAULTS, write_protocol
-from tests.cast import NOW, Cast, draft_panel, join
+from tests.cast import NOW, Cast, draft_panel, join, open_cast
 
 pytestmark = pytest.mark.django_db
 
@@ -306,3 +307,23 @@ def test_checklist_leads_to_what_is_missing():
 
 def test_defaults_cover_every_declaration():
     assert set(DECLARATIONS) <= set(DEFAULTS)
+
+
+def test_the_registration_is_a_pdf_where_the_extra_is_installed(monkeypatch):
+    """Without it (as in CI) the words are tried all the same, with a stand-in for the library."""
+    cast = open_cast(judges=1)
+    client, address = as_(cast.coordinator), at(cast, "registration_pdf")
+    if pdf.is_available():
+        assert client.get(address).content.startswith(b"%PDF-")
+        with pytest.raises(ValueError, match="is not fetched"):
+            pdf._refuse("http://example.org/")
+    given = []
+    monkeypatch.setattr(pdf, "is_available", lambda: True)
+    monkeypatch.setattr(pdf, "pdf_of", lambda html: given.append(html) or b"%PDF-")
+    reply = client.get(address)
+    assert (reply["Content-Type"], reply.content) == ("application/pdf", b"%PDF-")
+    assert cast.panel.freeze.sha256 in given[0]
+    assert f'href="{address}"' in client.get(at(cast, "registration")).content.decode()
+    monkeypatch.setattr(pdf, "is_available", lambda: False)
+    assert client.get(address).status_code == 404
+    assert "PDF</a>" not in client.get(at(cast, "registration")).content.decode()

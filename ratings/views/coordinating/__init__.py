@@ -3,7 +3,13 @@
 from ratings.views.coordinating.desk import audit, audit_file, new_panel, overview, panels
 from ratings.views.coordinating.ordering import order
 from ratings.views.coordinating.people import clarify, judges, preview_mail, resend, revoke
-from ratings.views.coordinating.registering import plan, protocol, registration, registration_json
+from ratings.views.coordinating.registering import (
+    plan,
+    protocol,
+    registration,
+    registration_json,
+    registration_pdf,
+)
 from ratings.views.coordinating.resolving import archive, resolution
 from ratings.views.coordinating.rubrics import (
     criterion,
@@ -41,6 +47,7 @@ __all__ = [
     "publish",
     "registration",
     "registration_json",
+    "registration_pdf",
     "reminders",
     "resend",
     "resolution",

@@ -12,6 +12,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from awb_panel import pdf
 from dilemmas.models import Condition
 from ratings import tasks, words
 from ratings.agreement.matrix import MatrixError
@@ -166,9 +167,16 @@ def registration(request: PersonRequest, slug: str) -> HttpResponse:
             return redirect("registration", slug=slug)
         except Refused as refused:
             form.add_error("address", words.sentence(refused))
+    context = _registered(panel) | {"form": form}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "ratings/coordinating/registration.html", context, status=status)
+
+
+def _registered(panel: Panel) -> dict[str, Any]:
     document = registering.registration(panel)
-    context = {
+    return {
         "panel": panel,
+        "has_pdf": pdf.is_available(),
         "registration": document,
         "freeze": getattr(panel, "freeze", None),
         "rule": rule(document["protocol"]["policy"]) if document["protocol"]["policy"] else "",
@@ -180,10 +188,7 @@ def registration(request: PersonRequest, slug: str) -> HttpResponse:
         "markdown": words.MARKDOWN[document["protocol"].get("markdown", "shown")],
         "rubric": rubric_item(panel.rubric_version, language=panel.content_language),
         "deposits": registering.deposits(panel),
-        "form": form,
     }
-    status = 422 if request.method == "POST" else 200
-    return render(request, "ratings/coordinating/registration.html", context, status=status)
 
 
 @require_safe
@@ -194,4 +199,18 @@ def registration_json(request: PersonRequest, slug: str) -> HttpResponse:
     text = json.dumps(registering.registration(panel), ensure_ascii=False, indent=1)
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-registration.json"'
+    return response
+
+
+@require_safe
+def registration_pdf(request: PersonRequest, slug: str) -> HttpResponse:
+    """The same page on paper's terms; without the extra there is none, and the page says how to print."""
+    panel = panel_for(request.user, slug, "setup")
+    is_there = panel.origin == Panel.Origin.NATIVE and panel.state != Panel.State.DRAFT
+    if not is_there or not pdf.is_available():
+        raise Http404
+    context = _registered(panel) | {"form": DepositForm()}
+    html = render(request, "ratings/coordinating/registration.html", context).content.decode()
+    response = HttpResponse(pdf.pdf_of(html), content_type="application/pdf")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-registration.pdf"'
     return response
